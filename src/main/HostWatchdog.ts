@@ -8,7 +8,6 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as inspector from "node:inspector"
 import process from "node:process"
 import { clearInterval, setImmediate, setInterval } from "node:timers"
 import { Worker } from "node:worker_threads"
@@ -18,8 +17,10 @@ import * as RunBoard from "../kernel/watchdog/RunBoard.ts"
 import { ThreadBoard } from "../kernel/watchdog/ThreadBoard.ts"
 import type { Watchdog } from "../kernel/watchdog/Watchdog.ts"
 import type { JobObserver } from "../reactor/JobQueue.ts"
+import * as Debugger from "./Debugger.ts"
 import * as GlobalGuards from "./GlobalGuards.ts"
 import { type Limits, TURN_MILLIS } from "./Guard.ts"
+import * as Supervised from "./Supervised.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 import type { Data } from "./WatchdogThread.ts"
 
@@ -67,7 +68,7 @@ class ThreadWatchdog {
     this.site = site
     this.folder = WatchdogFiles.folderOf(site.data)
     const { board, folder } = this
-    board.isDebugged = isDebugged()
+    board.isDebugged = Debugger.isPossible()
     const left = new Map(WatchdogFiles.left(folder))
     WatchdogFiles.clear(folder)
     this.watchdog = {
@@ -118,13 +119,14 @@ class ThreadWatchdog {
     this.hasStarted = true
     this.thread.turn()
     this.looking = setInterval(() => {
-      this.board.isDebugged = isDebugged()
+      this.board.isDebugged = Debugger.isPossible()
       this.thread.turn()
     }, TURN_MILLIS).unref()
     const { board: { memory }, thread: { memory: threadMemory }, folder, site: { stopMillis, stuckMillis } } = this
     const program = new URL(import.meta.url.endsWith(".ts") ? "./WatchdogThread.ts" : "./WatchdogThread.js", import.meta.url)
     this.attempt(() => {
-      this.worker = new Worker(program, { workerData: { memory, threadMemory, folder, stopMillis, stuckMillis } satisfies Data })
+      const data: Data = { memory, threadMemory, folder, stopMillis, stuckMillis, endFile: Supervised.file }
+      this.worker = new Worker(program, { workerData: data })
       this.worker.on("error", (error) => this.site.reporter.report(UnexpectedFailure.of(error)))
       this.worker.unref()
     })
@@ -134,7 +136,10 @@ class ThreadWatchdog {
   private readonly ended = (): void => {
     const [run] = this.board.runs()
     if (run?.place === 0) {
-      this.attempt(() => WatchdogFiles.write(this.folder, run.space, RunBoard.marked(run, WatchdogFiles.read(this.folder, run.space))))
+      this.attempt(() => {
+        Supervised.tell(Supervised.file, `${RunBoard.nameOf(run)} ended the process`)
+        WatchdogFiles.write(this.folder, run.space, RunBoard.marked(run, WatchdogFiles.read(this.folder, run.space)))
+      })
     }
   }
 
@@ -159,8 +164,3 @@ const LINES = 4096
 const mayThread = (): boolean => process.permission?.has("worker") !== false
 
 const nothing = { marks: [], began: undefined }
-
-/** Whether a debugger is attached or can attach to the process. */
-const isDebugged = (): boolean =>
-  inspector.url() !== undefined
-    || [...process.execArgv, ...(process.env["NODE_OPTIONS"] ?? "").split(" ")].some((option) => option.startsWith("--inspect"))

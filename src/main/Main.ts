@@ -30,6 +30,7 @@ import * as ParentProcess from "./ParentProcess.ts"
 import * as Project from "./Project.ts"
 import type { Configuration } from "./Reloads.ts"
 import * as SourceMaps from "./SourceMaps.ts"
+import * as Supervised from "./Supervised.ts"
 
 /** A listening server. */
 export interface Server {
@@ -82,6 +83,8 @@ export const run = (platform: Platform, program: Program): void => {
   process.on("unhandledRejection", report)
   process.on("uncaughtException", report)
   ParentProcess.follow()
+  // A terminal sends a signal to the supervisor, too, which passes it on: the second one must not end a process that stops.
+  if (Supervised.file !== undefined) for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined)
   NodeRuntime.runMain(execute(platform, program, { root: process.cwd(), reporter }), {
     disableErrorReporting: true,
     teardown: (exit, onExit) => onExit(exitCode(exit, report))

@@ -9,6 +9,7 @@
  */
 import { readFileSync } from "node:fs"
 import process from "node:process"
+import * as Supervised from "./Supervised.ts"
 
 /** The variable that npm, Bun and Deno set for the scripts of a `package.json`. */
 const SCRIPT = "npm_lifecycle_event"
@@ -39,13 +40,14 @@ const ending = (): () => boolean => {
 }
 
 /**
- * Stops this process as SIGTERM does when the process that started it has ended, if that runs a script of a `package.json`.
+ * Stops this process as SIGTERM does when the process that started it has ended, if that runs a script of a `package.json` or
+ * supervises this one.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const follow = (): void => {
-  if (process.env[SCRIPT] === undefined) return
+  if (process.env[SCRIPT] === undefined && Supervised.file === undefined) return
   const isOver = ending()
   const watch = setInterval(() => {
     if (!isOver()) return

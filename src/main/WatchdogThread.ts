@@ -13,6 +13,7 @@ import type { Topic } from "../diagnostic/Topic.ts"
 import * as RunBoard from "../kernel/watchdog/RunBoard.ts"
 import { ThreadBoard } from "../kernel/watchdog/ThreadBoard.ts"
 import { Guard, type Held, HELD_MILLIS, type Limits, LOOK_MILLIS } from "./Guard.ts"
+import * as Supervised from "./Supervised.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 
 /** The input of the thread. */
@@ -21,11 +22,13 @@ export interface Data extends Limits {
   /** The memory of the thread board. */
   readonly threadMemory: SharedArrayBuffer
   readonly folder: string
+  /** The file in which a supervisor learns the reason of the end. */
+  readonly endFile: string | undefined
 }
 
 const HELD: Topic = "thread/held"
 
-const { folder, memory, threadMemory, ...limits } = workerData as Data
+const { endFile, folder, memory, threadMemory, ...limits } = workerData as Data
 const board = new RunBoard.RunBoard(memory)
 const guard = new Guard(board, limits, new ThreadBoard(threadMemory))
 
@@ -40,10 +43,7 @@ const attempt = (act: () => void): void => {
   }
 }
 
-const named = ({ beat, enzyme, event, node, space }: RunBoard.Run): string => {
-  const what = [...enzyme === "" ? [] : [`event ${event}`], ...node === "" ? [] : [`node ${node}`]].join(", ")
-  return `sev:crit run/stuck ${space}@${beat} ${enzyme === "" ? node : enzyme}: ${what}`
-}
+const named = (run: RunBoard.Run): string => `sev:crit run/stuck ${RunBoard.nameOf(run)}`
 
 const heldBy = ({ active, holder }: Held): string => {
   if (holder !== undefined) return `channel ${holder} holds the thread`
@@ -60,6 +60,11 @@ const starved = (): number => {
   }
 }
 
+const reasonOf = (end: ReadonlyArray<RunBoard.Run>): string =>
+  end.length === 0
+    ? "its thread is held beyond the limits of the waiting runs"
+    : `${end.map(RunBoard.nameOf).join("; ")} did not return within its limit`
+
 const look = (): void => {
   const { end, held, late } = guard.look(performance.now(), starved())
   if (held !== undefined) print(`sev:crit ${HELD}: for ${HELD_MILLIS} ms, ${heldBy(held)}`)
@@ -74,6 +79,8 @@ const look = (): void => {
     // If the mark cannot be written, the next opening is still on probation.
     attempt(() => WatchdogFiles.write(folder, run.space, RunBoard.marked(run, WatchdogFiles.read(folder, run.space))))
   }
+  // A process that was told to stop is not started again.
+  if (!board.isStopping) Supervised.tell(endFile, reasonOf(end))
   if (end.length === 0) {
     print(board.isStopping
       ? "sev:crit run/stuck: the process was told to stop and did not in time, so it ends"

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /**
- * The entry point of the command `systole`. It checks the version of the host before it imports other modules.
+ * The entry point of the command `systole`. It checks the version of the host before it imports the runtime. For `systole dev` it
+ * supervises a second process with the same arguments.
  *
  * @module
  */
 import { refusal } from "./HostVersion.ts"
+import * as Supervisor from "./Supervisor.ts"
 
 const refused = refusal(process.versions)
 if (refused !== undefined) {
@@ -12,10 +14,13 @@ if (refused !== undefined) {
   process.exit(2)
 }
 
+const args = process.argv.slice(2)
+if (Supervisor.isAsked(args)) process.exit(await Supervisor.supervise(import.meta.filename, args))
+
 const [{ run }, { program }] = await Promise.all([import("./Main.ts"), import("./SourceProgram.ts")])
 const { platform } = process.versions.bun !== undefined
   ? await import("./bun.ts")
   : process.versions.deno !== undefined
   ? await import("./deno.ts")
   : await import("./node.ts")
-run(platform, program(process.cwd(), process.argv.slice(2)))
+run(platform, program(process.cwd(), args))

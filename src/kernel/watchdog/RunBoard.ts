@@ -77,6 +77,17 @@ export interface Run {
 }
 
 /**
+ * The name of a run for a person: its space, its beat, its enzyme or node, and its event.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const nameOf = ({ beat, enzyme, event, node, space }: Run): string => {
+  const what = [...enzyme === "" ? [] : [`event ${event}`], ...node === "" ? [] : [`node ${node}`]].join(", ")
+  return `${space}@${beat} ${enzyme === "" ? node : enzyme}: ${what}`
+}
+
+/**
  * A run that was in progress when a process ended: of an enzyme at an event, or of a node.
  *
  * @category models

@@ -17,7 +17,7 @@ const untyped = Enzyme.make({
   query: "/signals/untyped/:name",
   run: (tx, { payload }) => {
     tx.set("/data/count", payload)
-    tx.signal({ signal: "/signals/untypd/x" })
+    tx.signal({ signal: "/signals/untypedd/name" })
   }
 })
 
@@ -82,7 +82,7 @@ describe("A development host", () => {
         assert.match(note, /^cell\/type: "untyped" wrote \/data\/count without its type, and it is kept\. The value .* does not fit/)
       }
       // The signal of a run is an impulse.
-      assert.include(told, "signal/no-match: no enzyme takes /signals/untypd/x; the nearest query is /signals/untyped/:name")
+      assert.include(told, "signal/no-match: no enzyme takes /signals/untypedd/name; the nearest query is /signals/untyped/:name")
       assert.deepStrictEqual(yield* reports(false, run), [])
     }))
 })
