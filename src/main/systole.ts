@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { fileURLToPath } from "node:url"
 import { refusal } from "./HostVersion.ts"
 import * as Supervisor from "./Supervisor.ts"
 
@@ -15,7 +16,7 @@ if (refused !== undefined) {
 }
 
 const args = process.argv.slice(2)
-if (Supervisor.isAsked(args)) process.exit(await Supervisor.supervise(import.meta.filename, args))
+if (Supervisor.isAsked(args)) process.exit(await Supervisor.supervise(fileURLToPath(import.meta.url), args))
 
 const [{ run }, { program }] = await Promise.all([import("./Main.ts"), import("./SourceProgram.ts")])
 const { platform } = process.versions.bun !== undefined
