@@ -20,7 +20,7 @@ export type Scheme = "standard" | "stripe" | "github"
 export type Body = Readonly<Record<string, unknown>>
 
 /** A secret, or the environment variable with it. A Worker has variables of this kind alone. */
-export type Secret = string | undefined | { readonly variable: string }
+export type Secret = string | undefined | { readonly env: string }
 
 /** The settings of a webhook. `B` is the type of its body. */
 export interface Options<B> {
@@ -74,7 +74,7 @@ export class Webhook {
  *   ingress: {
  *     "/hooks/stripe": webhook({
  *       scheme: "stripe",
- *       secret: { variable: "STRIPE_SECRET" },
+ *       secret: { env: "STRIPE_SECRET" },
  *       signal: "/signals/paid",
  *       payload: (body) => body["data"]
  *     })
@@ -155,11 +155,11 @@ const secretsOf = ({ secret }: Pick<Options<Body>, "secret">): ReadonlyArray<Sec
 
 /** The secrets of a webhook, with those of its variables; `undefined` for one that is not set. */
 export const textsOf = ({ options }: Pick<Webhook, "options">, variables: Variables): ReadonlyArray<string | undefined> =>
-  secretsOf(options).map((secret) => typeof secret === "object" ? variables[secret.variable] : secret)
+  secretsOf(options).map((secret) => typeof secret === "object" ? variables[secret.env] : secret)
 
 /** The variables with secrets of a webhook. */
 export const variablesOf = ({ options }: Webhook): ReadonlyArray<string> =>
-  secretsOf(options).flatMap((secret) => typeof secret === "object" ? [secret.variable] : [])
+  secretsOf(options).flatMap((secret) => typeof secret === "object" ? [secret.env] : [])
 
 /**
  * The webhook with the secrets of its variables. One whose secret is not set, or is none of its scheme, is refused.
@@ -181,7 +181,7 @@ export const withSecrets = (path: string, { options }: Webhook, variables: Varia
     const reason = faultOf(text, scheme)
     if (reason === undefined) continue
     const secret = secretsOf(options)[i]
-    const variable = typeof secret === "object" ? secret.variable : "its variable"
+    const variable = typeof secret === "object" ? secret.env : "its variable"
     throw new InvalidConfig({
       reason: `ingress ${path} has a secret that is ${reason}. Set ${variable} to the secret of the sender`,
       isUnset: (text ?? "") === "" && typeof secret !== "object"

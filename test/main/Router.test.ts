@@ -148,7 +148,7 @@ describe("Router of a Worker", () => {
   })
 
   it("hands what a webhook verified to its space, and wakes no object for a request that it refuses", async () => {
-    const hook = webhook({ scheme: "github", secret: { variable: "HOOK_SECRET" }, space: "shop", signal: "/signals/paid", numbers: "text" })
+    const hook = webhook({ scheme: "github", secret: { env: "HOOK_SECRET" }, space: "shop", signal: "/signals/paid", numbers: "text" })
     const given: Parts = { manifest: {}, config: { token: TOKEN, ingress: { "/hooks/paid": hook } } }
     const variables = { ...env(async () => new Response("object")), HOOK_SECRET: "the secret of the sender" }
     const sent = (body: string, secret: string) => ({

@@ -149,7 +149,7 @@ export default Flow.make({ name: "approval", steps: { note: { transform: () => {
   it("takes webhooks, whose secrets are variables of the Worker", () =>
     built(async ({ build, folder }) => {
       const file = join(folder, "systole.config.ts")
-      const hook = "ingress: { \"/hooks/goods\": webhook({ secret: { variable: \"GOODS_SECRET\" }, space: \"shop\", " +
+      const hook = "ingress: { \"/hooks/goods\": webhook({ secret: { env: \"GOODS_SECRET\" }, space: \"shop\", " +
         "signal: \"/signals/goods/receive\", target: ({ product }) => `/data/products/${product}`, payload: ({ goods }) => goods }) },"
       const config = readFileSync(file, "utf8").replace("{ defineConfig }", "{ defineConfig, webhook }")
       writeFileSync(file, config.replace("defineConfig({", `defineConfig({ ${hook}`))
