@@ -13,6 +13,7 @@ import type { Face, Faces, KindsOf, Lazy } from "../contract/Face.ts"
 import type * as Inspection from "../contract/Inspection.ts"
 import type * as Signals from "../contract/Signals.ts"
 import type * as Spaces from "../contract/Spaces.ts"
+import type * as Tokens from "../contract/Tokens.ts"
 import type {} from "../durable/Face.ts"
 import type {} from "../flow/Face.ts"
 import type {} from "../operation/Face.ts"
@@ -88,7 +89,8 @@ type ShapeOf<E extends AnyEndpoint> = {
 }
 
 /** The endpoints of what is no ledger. */
-type Plain = In<typeof Cells> | In<typeof Control> | In<typeof Inspection> | In<typeof Signals> | In<typeof Spaces>
+type Plain = In<typeof Cells> | In<typeof Control> | In<typeof Inspection> | In<typeof Signals> | In<typeof Spaces> |
+  In<typeof Tokens>
 
 type PlainShapes = { [E in Plain as ShapeOf<E>["key"]]: ShapeOf<E> }
 

@@ -9,7 +9,7 @@ import { load, startBaseline } from "./Contender.ts"
 const digests = {
   "README.md": "442b1be3072634a658a6b6ed751a2072f14bbf4598e42e6f554bae1244304fe2",
   "disk.mjs": "90840c979dbda6618467220e55db201e6eaab221100dca6b6975ba7688489d66",
-  "load.mjs": "ea4338b6d601fe6989f9b5dcc49e299390344a37b9d66ffdb5f311bb294549af",
+  "load.mjs": "02df09cee6a584bf58d0dbf4d1e0bd2acc6ec7676ee90ce13ba2c377a0ba488d",
   "objects.mjs": "7464e9525ddc8a8cb7bdc1af207c2bc105e4c056b26d0fa1808dd0595de6c314",
   "server.mjs": "70e6fe9a549230b9a59cfdc33d9877635ef9f56373703c547198e55beb58c140"
 }

@@ -19,7 +19,7 @@ describe("systole graph", () => {
         const { stdout } = await run("graph", "shop")
         assert.match(stdout, /^double +computation +clean +live .*\/data\/double$/m)
         assert.include(stdout, "double → show  /data/double")
-        assert.include(stdout, "2 nodes, 1 edges, 2 live, 0 to run")
+        assert.include(stdout, "2 nodes, 1 edge, 2 live, 0 to run")
         assert.match((await run("graph", "shop", "--format", "mermaid")).stdout, /^flowchart LR/)
         assert.strictEqual((await run("graph", "nowhere")).code, 3)
       })))

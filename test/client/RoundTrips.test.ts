@@ -5,6 +5,7 @@ import rvRoute from "../../enzymes/rv_route.ts"
 import { isOf } from "../../src/contract/Paths.ts"
 import { type Client, type Key, RequestFailed, type SpaceClient } from "../../src/client/index.ts"
 import { endpoints } from "../docs/Generated.ts"
+import * as TestTokens from "../access/TestTokens.ts"
 import * as TestIngress from "../ingress/TestIngress.ts"
 import { clientOf } from "./TestClient.ts"
 
@@ -12,7 +13,7 @@ import { clientOf } from "./TestClient.ts"
 interface Given {
   readonly client: Client
   readonly shop: SpaceClient
-  readonly ids: Record<"event" | "dead" | "hash" | "oid" | "key", string>
+  readonly ids: Record<"event" | "dead" | "hash" | "oid" | "key" | "token", string>
 }
 
 type Trip = (given: Given) => Promise<unknown>
@@ -48,6 +49,14 @@ const trips: { readonly [K in Own]: Trip } = {
   "GET /livez": ({ client }) => client.call("GET /livez"),
   "GET /readyz": ({ client }) => client.call("GET /readyz"),
   "GET /v1/enzymes": ({ client }) => client.call("GET /v1/enzymes", { query: { limit: 2 } }),
+  "POST /v1/access/tokens": ({ client, ids }) =>
+    keep(ids, "token", [client.call("POST /v1/access/tokens", { body: { verbs: ["read"], spaces: ["shop"] } }), ({ id }) => id]),
+  "GET /v1/access/tokens": ({ client }) => client.call("GET /v1/access/tokens", { query: { limit: 2 } }),
+  "POST /v1/access/tokens/:id/rotation": ({ client, ids: { token: id } }) =>
+    client.call("POST /v1/access/tokens/:id/rotation", { params: { id } }),
+  "DELETE /v1/access/tokens/:id/rotation": ({ client, ids: { token: id } }) =>
+    client.call("DELETE /v1/access/tokens/:id/rotation", { params: { id } }),
+  "DELETE /v1/access/tokens/:id": ({ client, ids: { token: id } }) => client.call("DELETE /v1/access/tokens/:id", { params: { id } }),
   "GET /v1/flows": ({ client }) => client.call("GET /v1/flows"),
   "PUT /v1/spaces/:space": ({ client }) => client.call("PUT /v1/spaces/:space", { params }),
   "GET /v1/spaces": ({ client }) => client.call("GET /v1/spaces"),
@@ -160,7 +169,8 @@ const trips: { readonly [K in Own]: Trip } = {
 const settings: TestIngress.Settings = {
   enzymes: [...TestIngress.enzymes, rvInit, rvRoute],
   config: { spaces: { create: "on-demand" }, system: ["rv_init"] },
-  debug: true
+  debug: true,
+  tokens: TestTokens.make()
 }
 
 describe("The client", () => {
@@ -175,7 +185,7 @@ describe("The client", () => {
         asked = [...asked, `${init?.method} ${new URL(path, "http://a").pathname}`]
         return app.fetch(path, init)
       } })
-      const given = { client, shop: client.space("shop"), ids: { event: "", dead: "", hash: "", oid: "", key: "" } }
+      const given = { client, shop: client.space("shop"), ids: { event: "", dead: "", hash: "", oid: "", key: "", token: "" } }
       for (const endpoint of endpoints().toSorted((a, b) => orderOf(a) - orderOf(b))) {
         const key = keyOf(endpoint)
         asked = []

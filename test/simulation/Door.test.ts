@@ -8,7 +8,7 @@ import * as Simulation from "./Simulation.ts"
 import { World } from "./World.ts"
 
 /** The request of a reader for the cell of the node `sum`. */
-const SUM = 45
+const SUM = 51
 
 describe("A request to a simulated host", () => {
   it("that waits for a held cell ends by the time of the world", async () => {
