@@ -33,7 +33,7 @@ describe("systole agent with a control file in a cell", () => {
         const remote = (...args: ReadonlyArray<string>) => elsewhere.run("agent", ...args, ...cell, "--server", server.url)
         for (const checked of [await run("agent", "check", ...cell), await remote("check")]) {
           assert.deepStrictEqual([checked.code, checked.stderr], [0, ""])
-          assert.match(checked.stdout, /^warning agent\/cell-limit: The action "odd" has on_change:here, and .*\n3 actions, 1 issues$/m)
+          assert.match(checked.stdout, /^warning agent\/cell-limit: The action "odd" has on_change:here, and .*\n3 actions, 1 issue$/m)
         }
         const status = await remote("status")
         assert.match(status.stdout, /^ping .* due /m)
@@ -62,7 +62,7 @@ describe("systole agent with a control file in a cell", () => {
         )
         assert.strictEqual(saved.code, 0, saved.stderr)
         const { code, stdout } = await run("agent", "check", "--cell", CELL, "--space", "home")
-        assert.deepStrictEqual([code, stdout.trimEnd().split("\n").at(-1)], [0, "3 actions, 1 issues"])
+        assert.deepStrictEqual([code, stdout.trimEnd().split("\n").at(-1)], [0, "3 actions, 1 issue"])
       })
     }))
 

@@ -26,7 +26,7 @@ describe("systole pause, rollback, resume, shutdown and restart", () => {
         assert.deepInclude(await json("rollback", "shop", String(receipt.beat)) as object, { view_hzn: receipt.beat, parked: 1 })
         assert.strictEqual(await json("cell", "get", "shop", "/data/n"), 1)
         const state = await run("space", "state", "shop")
-        for (const line of ["paused", "1 signals wait", `rolled back to beat ${receipt.beat}`, "/data is locked by OPS:7.x.0"]) {
+        for (const line of ["paused", "1 signal waits", `rolled back to beat ${receipt.beat}`, "/data is locked by OPS:7.x.0"]) {
           assert.include(state.stdout, line)
         }
         assert.include((await run("resume", "shop")).stdout, "resumed shop")
