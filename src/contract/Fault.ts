@@ -70,8 +70,9 @@ const below = ({ path, value }: Place, key: PropertyKey): Place => ({
 
 const nameOf = (path: ReadonlyArray<PropertyKey>): string => path.map(String).join(".").slice(0, MAX_NAME)
 
-const faultOf = (issue: SchemaIssue.Issue, { path, value }: Place): Fault => {
-  const place = { field: nameOf(path), given: isSecret(path) ? typeOf(value) : shown(value) }
+const faultOf = (issue: SchemaIssue.Issue, at: Place): Fault => {
+  const { path, value } = at
+  const place = { field: nameOf(path), given: isSecret(at) ? typeOf(value) : shown(value) }
   if (issue._tag === "MissingKey") return { ...place, kind: "missing", expected: "a value" }
   if (issue._tag === "UnexpectedKey") {
     const fields = fieldsOf(issue.ast)
@@ -86,14 +87,22 @@ const faultOf = (issue: SchemaIssue.Issue, { path, value }: Place): Fault => {
   return { ...place, kind: "wrong", expected: expectedBy(issue) }
 }
 
-/** Whether a field holds a secret, which no message may show. */
-const isSecret = (path: ReadonlyArray<PropertyKey>): boolean => path.at(-1) === "token"
+/** The names of fields with a secret, which no message may show. */
+const secrets: ReadonlySet<PropertyKey | undefined> = new Set(["password", "secret", "secrets", "token"])
+
+/** The fields whose own fields hold a secret; a text in place of such an object may be that secret. */
+const holders: ReadonlySet<PropertyKey | undefined> = new Set(["ingress", "readers"])
+
+const isSecret = ({ path, value }: Place): boolean =>
+  secrets.has(path.at(-1)) || (typeof value === "string" && holders.has(path.at(-2)))
 
 const typeOf = (value: unknown): string => 
   value === undefined ? "undefined" : typeof value === "string" ? `a text of ${value.length} characters` : `a ${typeof value}`
 
+const hidden = (name: string, part: unknown): unknown => secrets.has(name) ? typeOf(part) : part
+
 /**
- * A value in a message, shortened.
+ * A value in a message, shortened, and with the types of its secrets alone.
  *
  * @category getters
  * @since 0.2.0
@@ -101,7 +110,7 @@ const typeOf = (value: unknown): string =>
 export const shown = (value: unknown): string => {
   if (typeof value === "function") return "a function"
   // A value without JSON, such as `undefined`, has no text there.
-  const text = (JSON.stringify(value) as string | undefined) ?? String(value)
+  const text = (JSON.stringify(value, hidden) as string | undefined) ?? String(value)
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
 }
 

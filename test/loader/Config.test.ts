@@ -54,6 +54,17 @@ describe("Config", () => {
         assert.isFalse(yield* isUnset({ ingress: { "/hook": webhook({ secret: "short", signal: "/signals/paid" }) } }))
       }))
 
+    it.effect("shows no secret of a value that does not fit", () =>
+      Effect.gen(function*() {
+        const secret = "whsec_of_your_endpoint"
+        const message = yield* refusal({ ingress: { "/hook": { secret, signal: "/signals/paid" } } })
+        assert.include(message, "ingress./hook is {\"secret\":\"a text of 22 characters\"")
+        assert.notInclude(message, secret)
+        for (const readers of [[{ token: secret }], { hr: secret }]) {
+          assert.notInclude(yield* refusal({ labels: { cells: {}, readers } }), secret)
+        }
+      }))
+
     it.effect("leaves out slices, but none that another one or the configuration needs", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual((yield* Config.decode({})).without, [])
