@@ -99,7 +99,7 @@ const mistakeOf = (address: Address.Address, document: Document.Document | undef
     types.check(address, Document.read(document, []))
     return undefined
   } catch (error) {
-    if (error instanceof CellMistyped) return error
-    throw error
+    // A filter of a schema may throw. The beat is durable, and a report on it must not stop the space.
+    return error instanceof CellMistyped ? error : undefined
   }
 }

@@ -24,13 +24,13 @@ const untyped = Enzyme.make({
 const bound = Enzyme.make({ name: "bound", query: "/signals/bound", target: "required", run: () => undefined })
 
 /** The reports of a host on a space in which `run` happens, without the ids of events. */
-const reports = (isWatched: boolean, run: (space: Space) => Effect.Effect<unknown, unknown>) => {
+const reports = (isWatched: boolean, run: (space: Space) => Effect.Effect<unknown, unknown>, modules = [typed, untyped, bound]) => {
   const told: Array<string> = []
   const reporter = new Reporter(({ note, topic }) => void told.push(`${topic}: ${note.replaceAll(/\(event [^;]*\)/g, "(event …)")}`))
   const watch = isWatched ? { stop: () => {}, placeOf: () => undefined } : undefined
   const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(RunWatch, watch))
   return Effect.gen(function*() {
-    const space = yield* TestKernel.space([typed, untyped, bound])
+    const space = yield* TestKernel.space(modules)
     yield* run(space)
     yield* steps(space, 3)
     assert.deepStrictEqual(yield* space.list("/data/mailbox/diag/msgs"), [])
@@ -84,5 +84,21 @@ describe("A development host", () => {
       // The signal of a run is an impulse.
       assert.include(told, "signal/no-match: no enzyme takes /signals/untypedd/name; the nearest query is /signals/untyped/:name")
       assert.deepStrictEqual(yield* reports(false, run), [])
+    }))
+
+  it.effect("goes on where a filter of the schema throws", () =>
+    Effect.gen(function*() {
+      const filter = Schema.makeFilter((): boolean => {
+        throw new Error("of the schema")
+      })
+      const Odd = Cell.of("/data/count", Schema.Struct({ count: Schema.Natural }).check(filter))
+      const odd = Enzyme.make({ name: "odd", query: "/signals/odd", declares: [Odd], run: () => undefined })
+      const told = yield* reports(true, (space) =>
+        Effect.gen(function*() {
+          yield* space.signal({ signal: "/signals/untyped/x", payload: { count: 2 } })
+          yield* steps(space, 2)
+          assert.deepStrictEqual(yield* space.get("/data/count"), { count: 2 })
+        }), [odd, untyped])
+      assert.deepStrictEqual(told.map((note) => note.split(":", 1)[0]), ["signal/no-match"])
     }))
 })
