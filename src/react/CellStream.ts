@@ -79,9 +79,9 @@ class CellStream {
     }
   }
 
-  /** Opens the stream unless it is open. */
+  /** Opens the stream unless it is open, or no component is there that would end it. */
   private open(): void {
-    if (this.ending !== undefined) return
+    if (this.ending !== undefined || this.components.size === 0) return
     const ending = this.ending = new AbortController()
     const told = (change: Partial<KnownState>): void => {
       if (this.ending === ending) this.show(change)

@@ -137,6 +137,17 @@ describe("useCell", () => {
     assert.strictEqual(server.waiting, 0)
   })
 
+  it("opens no stream for a component that is gone", async () => {
+    const { server, shop } = served()
+    const { Show, seen } = shower()
+    server.refusals.push(refusal("auth/missing", 401))
+    const root = await dom.mount(within(shop, createElement(Show, { id: "1" })))
+    await after(() => {})
+    await dom.render(root, within(shop))
+    await after(() => seen.at(-1)?.retry())
+    assert.strictEqual(server.waiting, 0)
+  })
+
   it("renders its initial value on a server without a stream, and takes over that HTML", async () => {
     const { server, shop } = served()
     const { Show, seen } = shower()
