@@ -78,7 +78,10 @@ export const placeOf = (place: Place): string => is(place) ? textAt(place as Cel
 /** The declared ones among named values, each once. */
 export const among = (values: ReadonlyArray<unknown>): ReadonlyArray<Declaring> => {
   const found = new Map<Declared, Declaring>()
-  for (const value of values) if (is(value) && value.declared !== undefined && !found.has(value.declared)) found.set(value.declared, value)
+  for (const value of values) {
+    // A module may export an object of its own with these names.
+    if (is(value) && value.declared?.template !== undefined && !found.has(value.declared)) found.set(value.declared, value)
+  }
   return [...found.values()]
 }
 

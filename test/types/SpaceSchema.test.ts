@@ -193,6 +193,7 @@ export const Names = Cell.family("/data/names/:id", Schema.String)
 export const Rename = Signal.make("/signals/rename", Schema.String)
 export const untyped = Cell.make("/data/plain")
 export const other = 7
+export const about = { declared: "2026-05-01", path: "/about" }
 export default Enzyme.make({ name: "names", query: "/signals/names", run: () => undefined })
 `)
     yield* Effect.gen(function*() {
