@@ -88,16 +88,17 @@ const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: Abo
   const { body, headers, method, path, read, seconds = SECONDS } = ask
   const late = new AbortController()
   const over = new AbortController()
+  const signal = AbortSignal.any([abort, late.signal])
   void platform.sleep(seconds * 1000, over.signal).then(() => over.signal.aborted || late.abort())
   try {
-    const bearer = await bearerOf(token)
+    const bearer = await bearerOf(token, signal)
     abort.throwIfAborted()
     const response = await platform.fetch(url + path, {
       method,
       // A redirected request may lose its token or its body, or bring its body to another server.
       redirect: "manual",
       headers: { ...bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }, ...headers },
-      signal: AbortSignal.any([abort, late.signal]),
+      signal,
       ...body === undefined ? {} : { body },
       // Hosts refuse a stream as a body without it.
       ...isStream(body) ? { duplex: "half" } : {}
@@ -117,13 +118,21 @@ const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: Abo
 /** The status for a request whose `if-none-match` names the value. Its answer has no body. */
 export const UNCHANGED = 304
 
-/** The token of a request. A function that fails to renew it may do so later. */
-const bearerOf = async (token: Target["token"]): Promise<string | undefined> => {
+/** The token of a request, unless that ends before. A function that fails to renew it may do so later. */
+const bearerOf = async (token: Target["token"], signal: AbortSignal): Promise<string | undefined> => {
+  let stop = (): void => {}
+  const ended = () =>
+    new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", stop = () => reject(signal.reason as Error))
+    })
   try {
-    return await token?.()
+    return token === undefined ? undefined : await Promise.race([token(), ended()])
   } catch (error) {
     if (error instanceof RequestFailed) throw error
+    signal.throwIfAborted()
     throw failed("token/failed", "The function `token` of connect() threw an error, which is the cause of this one", error)
+  } finally {
+    signal.removeEventListener("abort", stop)
   }
 }
 

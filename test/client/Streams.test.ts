@@ -156,6 +156,24 @@ describe("A stream of the client", () => {
     assert.deepStrictEqual([waits, server.waiting], [["token/failed"], 0])
   })
 
+  it("waits no longer for a token than for an answer, and ends with its signal meanwhile", async () => {
+    const clock = new ManualClock()
+    const ending = new AbortController()
+    const token = (): Promise<string> => new Promise(() => {})
+    const waits: Array<string | undefined> = []
+    const shop = connect({ token, platform: { ...clock.platform, random: () => 1, fetch: new Connections().fetch } }).space("shop")
+    const onState = (_: StreamState, error?: RequestFailed) => void (error === undefined || waits.push(error.code))
+    const watched = shop.watch("/data/total", { abort: ending.signal, onState }).each(() => {})
+    await turns()
+    clock.pass(30_000)
+    await turns()
+    assert.deepStrictEqual(waits, ["server/timeout"])
+    clock.pass(30_000)
+    await turns()
+    ending.abort()
+    await watched
+  })
+
   it("ends with its signal, also while it waits", async () => {
     const live = new StreamServer()
     await live.next()
