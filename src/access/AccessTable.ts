@@ -24,11 +24,21 @@ const isThere = ({ rows }: Database): boolean =>
 
 const revisionOf = ({ rows }: Database): string => String(rows("SELECT text FROM revision")[0]?.[0] ?? "")
 
+const isText = (value: unknown): boolean => typeof value === "string"
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+
+/** The forms of the fields. A row with another field is of a later version, and may grant less than is read here. */
+const FORMS: Readonly<Record<keyof Token, (value: unknown) => boolean>> = {
+  id: isText, spaces: isTexts, verbs: isTexts, prefixes: isTexts, clearance: isTexts, digests: isTexts, used: isText,
+  created: Number.isFinite, expires: Number.isFinite, revoked: Number.isFinite
+}
+
 /** @throws Error for a row that is no token */
 const tokenOf = ([id, text]: ReadonlyArray<unknown>): Token => {
   const token = JSON.parse(String(text)) as Token
-  const isWhole = token.id === id && Array.isArray(token.verbs) && Array.isArray(token.digests) && Number.isFinite(token.expires)
-  if (!isWhole) throw new Error(`the row of token ${String(id).slice(0, 100)} is damaged`)
+  const hasForms = Object.entries(token).every(([name, value]) => FORMS[name as keyof Token]?.(value) === true)
+  const isWhole = hasForms && token.id === id && [token.verbs, token.digests, token.expires].every((part) => part !== undefined)
+  if (!isWhole) throw new Error(`the row of token ${String(id).slice(0, 100)} is damaged, or of another version`)
   return token
 }
 

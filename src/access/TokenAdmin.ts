@@ -38,8 +38,13 @@ const ATTEMPTS = 5
 
 const invalid = (reason: string) => new AccessRefused("access/invalid", reason)
 
+/** The atoms of label rules. That of the operator, by which addresses are withheld, is none. */
+const ATOM = /^[\w.:-]{1,64}$/
+
 /** @throws AccessRefused */
 const check = ({ clearance, prefixes = [], spaces = [], verbs }: Wanted): void => {
+  const wrong = clearance?.find((atom) => !ATOM.test(atom))
+  if (wrong !== undefined) throw invalid(`${JSON.stringify(wrong.slice(0, 100))} is no atom; it has 1 to 64 letters, digits, or . _ : -`)
   const misnamed = spaces.find((space) => !isSpaceName(space))
   if (misnamed !== undefined) throw invalid(`${JSON.stringify(misnamed.slice(0, 100))} is no name of a space`)
   for (const prefix of prefixes) {

@@ -115,7 +115,7 @@ export const make = (services: Services, options: Options): App => {
   const take = taking(kernel, options.full)
   const hooks = options.webhooks?.({ take, report: table.report })
   const accessOf = Access.make(options, services.hash, tokens)
-  const streams = tokens === undefined ? undefined : new TokenView.TokenStreams(tokens)
+  const streams = tokens === undefined ? undefined : new TokenView.TokenStreams(tokens, quota)
   const answer = (request: Request, access: Access.Access): Response | Promise<Response> => {
     const { refused, token } = access
     if (refused !== undefined) return Problem.response(refused)

@@ -47,12 +47,17 @@ export class StreamQuota {
     else this.byReader.set(reader, left)
   }
 
+  /** Whether the streams that are left are those of the operator. */
+  get isReserved(): boolean {
+    return this.all >= MAX_STREAMS - RESERVED_STREAMS
+  }
+
   /** The reason for which no stream can be opened; `undefined` if one can. */
   private refusal(reader: string | undefined): string | undefined {
     if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= this.share) {
       return `${this.share} streams of reader "${reader}" are open, which is its share`
     }
-    return this.all >= (reader === undefined ? MAX_STREAMS : MAX_STREAMS - RESERVED_STREAMS)
+    return (reader === undefined ? this.all >= MAX_STREAMS : this.isReserved)
       ? `${this.all} streams are open, which is the limit`
       : undefined
   }

@@ -8,7 +8,7 @@ import type { TokenSet } from "../access/TokenSet.ts"
 import type { Viewer } from "../kernel/view/Space.ts"
 import * as Label from "../cell/Label.ts"
 import { RequestRefused } from "./Problem.ts"
-import { MAX_STREAMS, RESERVED_STREAMS } from "./StreamQuota.ts"
+import type { StreamQuota } from "./StreamQuota.ts"
 
 /**
  * The view that a token has of a space.
@@ -30,20 +30,22 @@ export const MAX_TOKEN_STREAMS = 256
  */
 export class TokenStreams {
   private readonly tokens: TokenSet
+  private readonly quota: Pick<StreamQuota, "isReserved">
   private readonly open = new Map<string, number>()
-  private all = 0
 
-  constructor(tokens: TokenSet) {
+  /** `quota` counts all streams of the host. */
+  constructor(tokens: TokenSet, quota: Pick<StreamQuota, "isReserved">) {
     this.tokens = tokens
+    this.quota = quota
   }
 
   /** The refusal of a further stream beyond the limits. */
   refusal({ id }: Token.Token): RequestRefused | undefined {
-    if ((this.open.get(id) ?? 0) < MAX_TOKEN_STREAMS && this.all < MAX_STREAMS - RESERVED_STREAMS) return undefined
+    if ((this.open.get(id) ?? 0) < MAX_TOKEN_STREAMS && !this.quota.isReserved) return undefined
     return new RequestRefused({
       code: "watch/full",
-      reason: `Token ${Token.labelOf(id)} has ${this.open.get(id) ?? 0} open streams, and all tokens ${this.all}. Close one, or ` +
-        "try again in a moment"
+      reason: `Token ${Token.labelOf(id)} has ${this.open.get(id) ?? 0} open streams of ${MAX_TOKEN_STREAMS}, or those that are left ` +
+        "are the operator's. Close one, or try again in a moment"
     })
   }
 
@@ -53,7 +55,6 @@ export class TokenStreams {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     let counted: 0 | 1 = 0
     const count = (now: 0 | 1): void => {
-      this.all += now - counted
       const left = (this.open.get(id) ?? 0) + now - counted
       if (left === 0) this.open.delete(id)
       else this.open.set(id, left)

@@ -5,7 +5,8 @@ import { idIn } from "../../src/access/Token.ts"
 import type { Wanted } from "../../src/access/TokenAdmin.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
-import { MAX_TOKEN_STREAMS } from "../../src/ingress/TokenView.ts"
+import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
+import { MAX_TOKEN_STREAMS, TokenStreams } from "../../src/ingress/TokenView.ts"
 import { type Answer, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { make } from "./TestTokens.ts"
 
@@ -167,6 +168,20 @@ describe("The streams of a token", () => {
     await readers.pop()?.cancel()
     assert.strictEqual(await open(), 200)
     await Promise.all(readers.map((reader) => reader.cancel()))
+  })
+})
+
+describe("The streams of tokens", () => {
+  it("leave those of the operator free beside streams of readers and sockets", async () => {
+    const { create, set } = make()
+    const checked = await set.check(await create({ verbs: ["read"] }))
+    if (!("token" in checked)) assert.fail("refused")
+    const quota = new StreamQuota(1)
+    const streams = new TokenStreams(set, quota)
+    for (let n = RESERVED_STREAMS + 1; n < MAX_STREAMS; n++) quota.count("a reader", 1)
+    assert.isUndefined(streams.refusal(checked.token))
+    quota.count("a reader", 1)
+    assert.strictEqual(streams.refusal(checked.token)?.code, "watch/full")
   })
 })
 

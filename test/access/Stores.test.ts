@@ -63,6 +63,21 @@ suite("a data folder", (run) => inFolder((folder) => run(HostAccess.inFolder(joi
 suite("memory", (run) => run(HostAccess.inMemory()))
 suite("an object", (run) => run(inObject()))
 
+describe("The row of a token", () => {
+  for (const [what, part] of [
+    ["a field that this version does not know", { hours: "9-17" }], ["a text in place of spaces", { spaces: "shopping" }],
+    ["a number in place of prefixes", { prefixes: 1 }], ["a text in place of a clearance", { clearance: "salary" }]
+  ] as const) it(`with ${what} grants nothing`, async () => {
+    const store = HostAccess.inMemory()
+    const secret = await make({ store }).create({ verbs: ["read"] })
+    const { check } = make({ store })
+    const { revision = "", tokens: [row] = [] } = await store.load() ?? {}
+    if (row === undefined) assert.fail("no row")
+    await store.save({ token: { ...row, ...part } as unknown as Token, known: revision, revision: "later", now: 0 })
+    assert.strictEqual(await check(secret), "access/unavailable")
+  })
+})
+
 describe("The file of tokens", () => {
   it("is made with the first token, for its owner alone, and holds no secret", () => inFolder(async (folder) => {
     const { admin, check, create } = make({ store: HostAccess.inFolder(folder) })

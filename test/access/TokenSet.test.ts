@@ -164,6 +164,7 @@ describe("The administration of tokens", () => {
       { spaces: ["@access"], verbs: ["read"] }, { spaces: ["Shop"], verbs: ["read"] },
       { prefixes: ["/data/a?scope=user:1"], verbs: ["read"] },
       { prefixes: ["/data/a"], verbs: ["write"] }, { clearance: [], verbs: ["read", "operate"] }, { verbs: ["read"], expires: "400d" },
+      { clearance: ["the operator"], verbs: ["read"] }, { clearance: ["a/b"], prefixes: ["/data/a"], verbs: ["read"] },
       { verbs: ["read"], expires: "soon" }
     ] as const) assert.strictEqual(await codeOf((async () => admin.create(wanted, undefined))()), "access/invalid", JSON.stringify(wanted))
     for (const prefix of ["data", "/data/../sys", "/data//a", "/data/"]) {
