@@ -81,7 +81,7 @@ export class TokenAdmin {
     this.parts = parts
   }
 
-  /** Creates a token. @throws AccessRefused, InvalidAddress */
+  /** Creates a token, which ends with its creator at the latest. @throws AccessRefused, InvalidAddress */
   create(wanted: Wanted, by: By): Promise<Secret> {
     check(wanted)
     checkVerbs(by, wanted.verbs)
@@ -91,7 +91,7 @@ export class TokenAdmin {
     const token = this.secretOf(id)
     const { now } = this
     const { expires: _, ...scope } = wanted
-    const row = { ...scope, id, created: now, expires: now + life, digests: [this.digest(token)] }
+    const row = { ...scope, id, created: now, expires: Math.min(now + life, by?.expires ?? Infinity), digests: [this.digest(token)] }
     return this.change(({ tokens }) => {
       if (tokens.filter(({ expires, revoked }) => revoked === undefined && expires > now).length >= MAX_TOKENS) throw full
       return row

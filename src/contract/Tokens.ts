@@ -31,7 +31,10 @@ const grant = () => ({
   clearance: given(Schema.Array(Schema.NonEmptyString).check(Schema.isMaxLength(MAX_SCOPE)))
 })
 
-/** The body of a new token. `expires` is a duration from now of up to 366 days; 90 days unless given. */
+/**
+ * The body of a new token. `expires` is a duration from now of up to 366 days; 90 days unless given. A token never ends later than
+ * the one that created it.
+ */
 export const wanted = () => Schema.Struct({ ...grant(), expires: given(text) })
 
 /** A token without its secret. Dates are in milliseconds since 1970. */

@@ -159,7 +159,7 @@ describe("The administration of tokens", () => {
   })
 
   it("refuses a scope that means nothing, and gives no verb that its administrator lacks", async () => {
-    const { admin, create } = make()
+    const { admin, clock, create } = make()
     for (const wanted of [
       { spaces: ["@access"], verbs: ["read"] }, { spaces: ["Shop"], verbs: ["read"] },
       { prefixes: ["/data/a?scope=user:1"], verbs: ["read"] },
@@ -173,6 +173,8 @@ describe("The administration of tokens", () => {
     const by: Token.Token = { id: "00000000", verbs: ["admin", "read"], created: 0, expires: Infinity, digests: [] }
     assert.strictEqual(await codeOf(admin.create({ verbs: ["read", "admin"] }, by)), "done")
     assert.strictEqual(await codeOf((async () => admin.create({ verbs: ["write"] }, by))()), "access/verb")
+    const brief = { ...by, expires: clock.now + 60_000 }
+    assert.strictEqual((await admin.create({ verbs: ["read"], expires: "366d" }, brief)).expires, brief.expires)
     const other = Token.idIn(await create({ verbs: ["write"] })) ?? ""
     assert.strictEqual(await codeOf(admin.rotate(other, by)), "access/verb")
   })
