@@ -90,6 +90,10 @@ export class TokenAdmin {
     const id = [...this.parts.draw(8)].map((byte) => DIGITS[byte % 32]).join("")
     const token = this.secretOf(id)
     const { now } = this
+    if (by !== undefined && wanted.expires !== undefined && now + life > by.expires) {
+      throw invalid(`expires is ${wanted.expires}, and token ${labelOf(by.id)}, which creates it, ends at ${dateOf(by.expires)}. ` +
+        "Leave expires out, and both end then")
+    }
     const { expires: _, ...scope } = wanted
     const row = { ...scope, id, created: now, expires: Math.min(now + life, by?.expires ?? Infinity), digests: [this.digest(token)] }
     return this.change(({ tokens }) => {
@@ -104,6 +108,10 @@ export class TokenAdmin {
     const { expires } = await this.change((snapshot) => {
       const row = live(snapshot, id)
       checkVerbs(by, row.verbs)
+      if (by !== undefined && row.expires > by.expires) {
+        throw invalid(`Token ${labelOf(id)} ends at ${dateOf(row.expires)}, after token ${labelOf(by.id)}, which rotates it. Rotate it ` +
+          "with a token that ends later, or with the one of the configuration")
+      }
       return { ...row, digests: [this.digest(token), ...row.digests.slice(0, 1)] }
     })
     return { id, token, expires }
@@ -166,7 +174,7 @@ export class TokenAdmin {
       const snapshot = await this.snapshot()
       const token = make(snapshot)
       const revision = [...draw(8)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
-      const change = { token, known: snapshot.revision, revision, now: this.now }
+      const change = { token, withdrawn: withdrawn(snapshot, token), known: snapshot.revision, revision, now: this.now }
       const saved = await set.parts.store.save(change).catch((failure: unknown) => Promise.reject(unavailable(failure)))
       if (saved === "changed") continue
       set.put(token)
@@ -174,6 +182,14 @@ export class TokenAdmin {
     }
     throw unavailable("other changes came first")
   }
+}
+
+const dateOf = (moment: number): string => new Date(moment).toISOString()
+
+/** The id of a token that a change revokes, and the digests of the secrets that it ends. */
+const withdrawn = ({ tokens }: Snapshot, { digests, id, revoked }: Token): ReadonlyArray<string> => {
+  const before = tokens.find((token) => token.id === id)?.digests ?? []
+  return [...revoked === undefined ? [] : [id], ...before.filter((digest) => !digests.includes(digest))]
 }
 
 const any = ({ tokens }: Snapshot, id: string): Token => {

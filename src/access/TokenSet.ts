@@ -11,6 +11,9 @@ import * as Token from "./Token.ts"
 /** The longest age of the set in milliseconds. So long may another host accept a token after its revocation. */
 export const MAX_AGE = 10_000
 
+/** The time between two attempts to load the tokens while that fails, in milliseconds. */
+export const RETRY = 1000
+
 /** All tokens at a revision. */
 export interface Snapshot {
   /** A text that each change replaces; empty before the first. */
@@ -24,6 +27,8 @@ export type Saved = "saved" | "changed"
 /** A change of one token. It is made if the revision is still the one that its caller knows. */
 export interface Change {
   readonly token: Token.Token
+  /** The id of the token and digests of its secrets, as far as they end with this change. */
+  readonly withdrawn?: ReadonlyArray<string>
   readonly known: string
   /** The next revision. */
   readonly revision: string
@@ -51,6 +56,8 @@ export interface Parts {
   readonly hash: { readonly hex: (text: string) => string }
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Receives the failure of a load, once until another one follows. */
+  readonly report?: ((failure: unknown) => void) | undefined
 }
 
 /** The decision on a secret. */
@@ -78,6 +85,8 @@ export class TokenSet {
   private tokens: ReadonlyMap<string, Token.Token> = new Map()
   private revision: string | undefined
   private loaded = -Infinity
+  /** The newest load, if it failed. */
+  private failed: { readonly at: number; readonly failure: unknown } | undefined
   /** The number of tokens that were put. */
   private changes = 0
   /** The ends of the tokens that were once seen revoked: a restored store may not know it. */
@@ -90,18 +99,22 @@ export class TokenSet {
 
   /** The token of a secret, at once if the set is fresh and the token was used today. */
   check(secret: string): Checked | Promise<Checked> {
-    return this.isFresh ? this.settled(secret) : this.reloaded(secret)
+    if (this.isFresh) return this.settled(secret)
+    return Token.idIn(secret) === undefined ? { refused: unknown } : this.reloaded(secret)
   }
 
-  /** Whether a token still holds, for an answer that goes on. */
-  isLive(id: string): boolean | Promise<boolean> {
-    const holds = (): boolean => this.ended(this.tokens.get(id)) === undefined
-    return this.isFresh ? holds() : this.load().then(holds, () => false)
+  /** The refusal of a token that holds no longer, for an answer that goes on; `undefined` of one that does. */
+  refusalOf(id: string): AccessRefused | undefined | Promise<AccessRefused | undefined> {
+    const refused = (): AccessRefused | undefined => this.ended(this.tokens.get(id))
+    return this.isFresh ? refused() : this.load().then(refused, () => unavailable)
   }
 
-  /** The live token of an id. */
-  async get(id: string): Promise<Token.Token | undefined> {
-    return await this.isLive(id) ? this.tokens.get(id) : undefined
+  /** The live token of an id. @throws AccessRefused */
+  async get(id: string): Promise<Token.Token> {
+    const refused = await this.refusalOf(id)
+    const token = this.tokens.get(id)
+    if (refused !== undefined || token === undefined) throw refused ?? unknown
+    return token
   }
 
   /** Takes a token that was saved. The next load takes all, since this set may be without others. */
@@ -151,13 +164,24 @@ export class TokenSet {
   private async load(): Promise<void> {
     const { now, store } = this.parts
     const [at, changes] = [now(), this.changes]
-    const snapshot = await store.load(this.revision)
+    const { failed } = this
+    if (failed !== undefined && at >= failed.at && at < failed.at + RETRY) throw failed.failure
+    const snapshot = await store.load(this.revision).catch((failure: unknown) => this.fail(failure, at))
+    this.failed = undefined
     // A token that was saved meanwhile may be newer.
     if (changes !== this.changes) return this.load()
     this.loaded = at
     if (snapshot === undefined) return
     this.revision = snapshot.revision
     this.take(new Map(snapshot.tokens.map((token) => [token.id, token])))
+  }
+
+  /** Another attempt follows after a while, so that requests with wrong tokens cost no load each. */
+  private fail(failure: unknown, at: number): never {
+    const isKnown = this.failed !== undefined && String(this.failed.failure) === String(failure)
+    this.failed = { at, failure }
+    if (!isKnown) this.parts.report?.(failure)
+    throw failure
   }
 
   private take(tokens: ReadonlyMap<string, Token.Token>): void {

@@ -93,7 +93,7 @@ export const rotate = Endpoint.make("POST", ROTATION, {
   does: words("Gives a token a second secret: 201. The one before goes on until the rotation ends; an older one ends now."),
   answer: secret,
   status: 201,
-  refusals: ["access/absent", "access/verb"],
+  refusals: ["access/absent", "access/invalid", "access/verb"],
   verb: "admin",
   isUncached: true
 })

@@ -119,12 +119,8 @@ export const make = (services: Services, options: Options): App => {
   const answer = (request: Request, access: Access.Access): Response | Promise<Response> => {
     const { refused, token } = access
     if (refused !== undefined) return Problem.response(refused)
-    const full = token !== undefined && Sse.isWanted(request) ? streams?.refusal(token) : undefined
-    if (full !== undefined) return Problem.response(full)
-    const answered = table.fetch(request, access)
-    return token === undefined || streams === undefined
-      ? answered
-      : Promise.resolve(answered).then((response) => streams.guarded(response, token))
+    const answer = (): Response | Promise<Response> => table.fetch(request, access)
+    return token === undefined || streams === undefined || !Sse.isWanted(request) ? answer() : streams.answered(request, token, answer)
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const own: App["fetch"] = (request) => {
@@ -140,7 +136,7 @@ export const make = (services: Services, options: Options): App => {
 const taking = (kernel: Kernel["Service"], full: Options["full"]): Webhooks.Take => async (name, signal) => {
   const refused = full?.()
   if (refused !== undefined) throw refused
-  const space = await WrittenSpace.find(kernel, name, () => SignalRequest.check(signal))
+  const space = await WrittenSpace.find(kernel, name, { check: () => SignalRequest.check(signal) })
   return new Promise((resolve, reject) => SignalResponse.post(space, signal, {
     seconds: undefined,
     queries: Effect.succeed([]),

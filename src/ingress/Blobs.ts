@@ -31,10 +31,10 @@ const PART_BYTES = 1_048_576
  * @since 0.2.0
  */
 export const routes = (table: SpaceTable, { hash, kernel, transfers }: Pick<RouteContext, "hash" | "kernel" | "transfers">): void => {
-  table.serve(Endpoints.store, ({ params, request }) => {
+  table.serve(Endpoints.store, ({ params, request, token }) => {
     const limit = kernel.contentBytes
     const check = () => void Body.checkedLength(request, limit)
-    return Effect.flatMap(Effect.promise(async () => WrittenSpace.find(kernel, params.space, check)), (space) => {
+    return Effect.flatMap(Effect.promise(async () => WrittenSpace.find(kernel, params.space, { check, token })), (space) => {
       const isLarge = (Body.checkedLength(request, limit) ?? 0) > MAX_BLOB_BYTES
       const received = isLarge ? space.receive(Body.chunks(request, limit)) : receiveStored(space, request, { hash, limit })
       return Effect.map(received, ({ hash, size }) =>

@@ -60,9 +60,9 @@ export const routes = (table: SpaceTable, { hash, kernel, stream }: Pick<RouteCo
     const space = await Effect.runPromise(table.space(params.space))
     return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, { hash, request })
   })
-  table.serve(Endpoints.write, async ({ params, request }) => {
+  table.serve(Endpoints.write, async ({ params, request, token }) => {
     const write = await writeOf(place(request.url, Endpoints.write), { hash, request })
-    return write(await WrittenSpace.find(kernel, params.space))
+    return write(await WrittenSpace.find(kernel, params.space, { token }))
   })
   table.serve(Endpoints.remove, ({ params, request }) => {
     const at = place(request.url, Endpoints.remove)

@@ -26,9 +26,9 @@ import * as WrittenSpace from "./WrittenSpace.ts"
  */
 export const routes = (table: SpaceTable, { kernel }: Pick<RouteContext, "kernel">): void => {
   const queries = Effect.map(kernel.enzymes, (all) => all.map(({ enzyme: { query } }) => query))
-  table.serve(Endpoints.post, ({ params, request }) => SignalPost.answer(request, {
+  table.serve(Endpoints.post, ({ params, request, token }) => SignalPost.answer(request, {
     open: async (check) => {
-      const space = await WrittenSpace.find(kernel, params.space, check)
+      const space = await WrittenSpace.find(kernel, params.space, { check, token })
       return (signal, seconds, hears) => SignalResponse.post(space, signal, { seconds, queries, ...hears })
     },
     report: table.report

@@ -28,12 +28,12 @@ export class StreamQuota {
   }
 
   /**
-   * Refuses a further stream of a reader, or of the operator, if it would exceed the limit.
+   * Refuses a further stream of a reader, or of the operator, if it would exceed the limit. A reader has at most `share` of them.
    *
    * @throws RequestRefused
    */
-  check(reader: string | undefined): void {
-    const refusal = this.refusal(reader)
+  check(reader: string | undefined, share = this.share): void {
+    const refusal = this.refusal(reader, share)
     if (refusal === undefined) return
     throw new Problem.RequestRefused({ code: "watch/full", reason: `${refusal}. Close one, or try again in a moment` })
   }
@@ -47,17 +47,17 @@ export class StreamQuota {
     else this.byReader.set(reader, left)
   }
 
-  /** Whether the streams that are left are those of the operator. */
-  get isReserved(): boolean {
-    return this.all >= MAX_STREAMS - RESERVED_STREAMS
+  /** Whether the streams that are left are those of the operator, besides some that have not begun. */
+  isReserved(waiting = 0): boolean {
+    return this.all + waiting >= MAX_STREAMS - RESERVED_STREAMS
   }
 
   /** The reason for which no stream can be opened; `undefined` if one can. */
-  private refusal(reader: string | undefined): string | undefined {
-    if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= this.share) {
-      return `${this.share} streams of reader "${reader}" are open, which is its share`
+  private refusal(reader: string | undefined, share: number): string | undefined {
+    if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= share) {
+      return `${share} streams of reader "${reader}" are open, which is its share`
     }
-    return (reader === undefined ? this.all >= MAX_STREAMS : this.isReserved)
+    return (reader === undefined ? this.all >= MAX_STREAMS : this.isReserved())
       ? `${this.all} streams are open, which is the limit`
       : undefined
   }

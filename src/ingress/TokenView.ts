@@ -7,7 +7,7 @@ import * as Token from "../access/Token.ts"
 import type { TokenSet } from "../access/TokenSet.ts"
 import type { Viewer } from "../kernel/view/Space.ts"
 import * as Label from "../cell/Label.ts"
-import { RequestRefused } from "./Problem.ts"
+import { RequestRefused, response } from "./Problem.ts"
 import type { StreamQuota } from "./StreamQuota.ts"
 
 /**
@@ -22,6 +22,14 @@ export const viewerOf = ({ clearance, id, prefixes }: Token.Token): Viewer =>
 /** The maximum number of open streams of one token. All tokens together leave those of the operator free. */
 export const MAX_TOKEN_STREAMS = 256
 
+/** An admitted stream, which counts from its admission on. */
+export interface Seat {
+  /** Tells that the quota of the host counts the stream from now on. */
+  readonly begin: () => void
+  /** Frees the seat. Further calls have no effect. */
+  readonly leave: () => void
+}
+
 /**
  * The open event streams of tokens.
  *
@@ -29,55 +37,84 @@ export const MAX_TOKEN_STREAMS = 256
  * @since 0.2.0
  */
 export class TokenStreams {
-  private readonly tokens: TokenSet
+  private readonly tokens: Pick<TokenSet, "refusalOf">
   private readonly quota: Pick<StreamQuota, "isReserved">
   private readonly open = new Map<string, number>()
+  /** The admitted streams that have not begun. */
+  private waiting = 0
 
-  /** `quota` counts all streams of the host. */
-  constructor(tokens: TokenSet, quota: Pick<StreamQuota, "isReserved">) {
+  /** `quota` counts all streams of the host that have begun. */
+  constructor(tokens: Pick<TokenSet, "refusalOf">, quota: Pick<StreamQuota, "isReserved">) {
     this.tokens = tokens
     this.quota = quota
   }
 
-  /** The refusal of a further stream beyond the limits. */
-  refusal({ id }: Token.Token): RequestRefused | undefined {
-    if ((this.open.get(id) ?? 0) < MAX_TOKEN_STREAMS && !this.quota.isReserved) return undefined
-    return new RequestRefused({
+  /** The answer to a request for a stream, which counts from its admission on. */
+  async answered({ signal }: Request, token: Token.Token, answer: () => Response | Promise<Response>): Promise<Response> {
+    let seat: Seat | undefined
+    try {
+      seat = this.enter(token, signal)
+      return this.guarded(await answer(), token, seat)
+    } catch (failure) {
+      seat?.leave()
+      return response(failure)
+    }
+  }
+
+  /** The seat of a further stream, until its request is aborted. @throws RequestRefused */
+  enter({ id }: Pick<Token.Token, "id">, aborted?: AbortSignal): Seat {
+    const open = this.open.get(id) ?? 0
+    if (open >= MAX_TOKEN_STREAMS || this.quota.isReserved(this.waiting)) throw new RequestRefused({
       code: "watch/full",
-      reason: `Token ${Token.labelOf(id)} has ${this.open.get(id) ?? 0} open streams of ${MAX_TOKEN_STREAMS}, or those that are left ` +
-        "are the operator's. Close one, or try again in a moment"
+      reason: `Token ${Token.labelOf(id)} has ${open} open streams of ${MAX_TOKEN_STREAMS}, or those that are left are the ` +
+        "operator's. Close one, or try again in a moment"
     })
+    this.open.set(id, open + 1)
+    this.waiting++
+    let state: "waits" | "began" | "left" = "waits"
+    const begin = (): void => {
+      if (state !== "waits") return
+      state = "began"
+      this.waiting--
+    }
+    const leave = (): void => {
+      if (state === "left") return
+      begin()
+      state = "left"
+      const left = (this.open.get(id) ?? 0) - 1
+      if (left === 0) this.open.delete(id)
+      else this.open.set(id, left)
+    }
+    if (aborted?.aborted === true) leave()
+    else aborted?.addEventListener("abort", leave, { once: true })
+    return { begin, leave }
   }
 
   /** A response to a request with a token. Its stream ends before its next event once the token is revoked or expired. */
-  guarded(response: Response, { id }: Token.Token): Response {
-    if (response.body === null || response.headers.get("content-type") !== "text/event-stream") return response
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-    let counted: 0 | 1 = 0
-    const count = (now: 0 | 1): void => {
-      const left = (this.open.get(id) ?? 0) + now - counted
-      if (left === 0) this.open.delete(id)
-      else this.open.set(id, left)
-      counted = now
+  private guarded(answer: Response, { id }: Pick<Token.Token, "id">, { begin, leave }: Seat): Response {
+    if (answer.body === null || answer.headers.get("content-type") !== "text/event-stream") {
+      leave()
+      return answer
     }
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
     const end = (): Promise<void> => {
-      count(0)
+      leave()
       return reader.cancel()
     }
-    // Without a buffer, the stream starts, and counts, when the body is first read.
+    // Without a buffer, the stream starts, and counts against the quota, when the body is first read.
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        count(1)
+        begin()
         const { done, value } = await reader.read().catch((failure: unknown) => {
-          count(0)
+          leave()
           throw failure
         })
-        if (!done && await this.tokens.isLive(id)) return controller.enqueue(value)
+        if (!done && await this.tokens.refusalOf(id) === undefined) return controller.enqueue(value)
         controller.close()
         await end()
       },
       cancel: end
     }, { highWaterMark: 0 })
-    return new Response(body, response)
+    return new Response(body, answer)
   }
 }

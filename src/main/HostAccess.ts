@@ -5,13 +5,15 @@
  */
 import { randomBytes } from "node:crypto"
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as AccessTable from "../access/AccessTable.ts"
 import type { Store } from "../access/TokenSet.ts"
+import * as Withdrawn from "../access/Withdrawn.ts"
 
-/** The name of the file. No space can have it. */
+/** The names of the files of tokens, and of withdrawn ones. No space can have them. */
 const FILE = "@access.sqlite"
+const WITHDRAWN = "@withdrawn.sqlite"
 
 /** The time to wait for another process, in milliseconds. */
 const BUSY = 1000
@@ -35,13 +37,16 @@ const databaseOf = (database: DatabaseSync): AccessTable.Database => ({
   }
 })
 
-/** Uses the file, which is made with the first token. It is open for one call, so that it can be replaced and restored. */
-const using = <A>(folder: string, { isMade }: { readonly isMade: boolean }, body: (database: AccessTable.Database) => A): A | undefined => {
-  const file = join(folder, FILE)
+/** Uses a file, which is made with its first row. It is open for one call, so that it can be replaced and restored. */
+const using = <A>(
+  file: string,
+  { isMade }: { readonly isMade: boolean },
+  body: (database: AccessTable.Database) => A
+): A | undefined => {
   const isThere = existsSync(file)
   if (!isThere && !isMade) return undefined
   if (!isThere) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     // An empty file is an empty database, and has its permissions from the beginning.
     closeSync(openSync(file, "a", 0o600))
   }
@@ -60,14 +65,21 @@ const using = <A>(folder: string, { isMade }: { readonly isMade: boolean }, body
  * @category constructors
  * @since 0.2.0
  */
-export const inFolder = (folder: string): Store => ({
-  load: async (known) =>
-    existsSync(join(folder, FILE))
-      ? using(folder, { isMade: false }, (database) => AccessTable.load(database, known))
-      : known === "" ? undefined : { revision: "", tokens: [] },
-  save: async (change) => using(folder, { isMade: true }, (database) => AccessTable.save(database, change)) ?? "changed",
-  use: async (id, day) => using(folder, { isMade: false }, (database) => AccessTable.use(database, id, day))
-})
+export const inFolder = (folder: string): Store => {
+  const [file, withdrawn] = [join(folder, FILE), join(folder, WITHDRAWN)]
+  return {
+    load: async (known) => {
+      if (!existsSync(file)) return known === "" ? undefined : { revision: "", tokens: [] }
+      const snapshot = using(file, { isMade: false }, (database) => AccessTable.load(database, known))
+      return snapshot && Withdrawn.applied(snapshot, using(withdrawn, { isMade: false }, Withdrawn.load) ?? new Map())
+    },
+    save: async (change) => {
+      if (Withdrawn.isOf(change)) using(withdrawn, { isMade: true }, (database) => Withdrawn.add(database, change))
+      return using(file, { isMade: true }, (database) => AccessTable.save(database, change)) ?? "changed"
+    },
+    use: async (id, day) => using(file, { isMade: false }, (database) => AccessTable.use(database, id, day))
+  }
+}
 
 /**
  * The store of tokens in memory, which ends with the process.

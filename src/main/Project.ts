@@ -125,7 +125,8 @@ export const open = Effect.fn("Project.open")(function*(
   const localToken = randomBytes(32).toString("hex")
   const hash = Context.get(context, Hash)
   const kept = use === "memory" ? HostAccess.inMemory() : HostAccess.inFolder(resolve(root, config.data))
-  const tokens = new TokenSet({ store: kept, hash, now: Date.now })
+  const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
+  const tokens = new TokenSet({ store: kept, hash, now: Date.now, report })
   const rules = {
     tokens: { set: tokens, admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw }) },
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
@@ -136,7 +137,7 @@ export const open = Effect.fn("Project.open")(function*(
   const app = App.make({ slices, kernel, hash }, rules)
   const { configuration = Effect.undefined } = site
   const reloads = Reloads.make({ found: registered, sources, configuration, reporter, context: Context.merge(host, context) })
-  const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => reporter.report(UnexpectedFailure.of(error))))
+  const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => report(error)))
   return {
     found: registered,
     reloads,

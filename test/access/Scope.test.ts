@@ -96,6 +96,25 @@ describe("A token with a prefix", () => {
     assert.deepStrictEqual((body as { readonly answers: ReadonlyArray<Answer> }).answers.map(({ status }) => status), [200, 403])
     assert.deepInclude(await as(ROOT, "/cells/data/other"), { body: "three" })
   })
+
+  test("sends no signal to a target behind a link that leads out, whatever lies there", async ({ kernel }, as, { create }) => {
+    const token = await create({ verbs: ["read", "signal"], prefixes: ["/data/orders"] })
+    const space = await Effect.runPromise(kernel.space("shop"))
+    const links = { dangling: "/data/nothing", twice: "/data/orders/link", system: "/sys/nodes", own: "/data/orders/1" }
+    for (const [name, to] of Object.entries(links)) await Effect.runPromise(space.set(`/data/orders/${name}`, Link.make(to)))
+    await Effect.runPromise(space.set("/data/back", Link.make("/data/orders/1")))
+    await Effect.runPromise(space.set("/data/orders/around", Link.make("/data/back")))
+    const answers = new Set<string>()
+    for (const name of ["link", "link#/part", "dangling", "twice", "system", "around"]) {
+      const answer = await as(token, "/signals", signal(`/data/orders/${name}`))
+      assert.deepStrictEqual(problem(answer), [403, "access/prefix"], name)
+      answers.add(JSON.stringify(answer.body).replaceAll(name.split("#", 1)[0] ?? "", "…"))
+    }
+    assert.strictEqual(answers.size, 1)
+    assert.deepInclude(await as(ROOT, "/cells/data/other"), { body: "three" })
+    assert.strictEqual((await as(token, "/signals", signal("/data/orders/own", "mine"))).status, 200)
+    assert.deepInclude(await as(ROOT, "/cells/data/orders/1"), { body: "mine" })
+  })
 })
 
 describe("A token", () => {
@@ -105,6 +124,20 @@ describe("A token", () => {
       assert.deepStrictEqual(problem(await as(plain, "/signals", signal(undefined, 1, name))), [403, "label/withheld"], name)
       assert.notStrictEqual((await as(operator, "/signals", signal(undefined, 1, name))).status, 403, name)
     }
+  })
+
+  test("makes a space on demand with the verb admin alone", async ({ ask }, _, { create }) => {
+    const at = "/v1/spaces/brandnew"
+    const sent = async (verbs: Wanted["verbs"], [method, path, body]: readonly [string, string, string]) => {
+      const authorization = `Bearer ${await create({ verbs })}`
+      return ask(`${at}${path}`, { method, body, headers: { authorization, "content-type": "application/json" } })
+    }
+    const body = JSON.stringify({ signal: "/signals/place", target: "/data/orders/1" })
+    for (const request of [["PUT", "/cells/data/x", "1"], ["POST", "/signals", body], ["PUT", "/blobs", "text"]] as const) {
+      const answer = await sent(["read", "signal", "write", "operate"], request)
+      assert.deepStrictEqual(problem(answer), [404, "space/unknown"], request[1])
+    }
+    assert.strictEqual((await sent(["write", "admin"], ["PUT", "/cells/data/x", "1"])).status, 200)
   })
 
   test("has own ids that are not those of others", async (_, as, { create }) => {
@@ -139,7 +172,11 @@ describe("A token", () => {
     for (const wanted of [{ verbs: ["read"] }, orders] satisfies ReadonlyArray<Wanted>) {
       const { id, reader } = await opened(wanted)
       let text = ""
-      while (!text.includes("event: value")) text += (await reader.read()).value ?? ""
+      for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        text += read.value
+        if (text.includes("event: value")) break
+      }
+      assert.include(text, "event: value")
       await admin.revoke(id)
       const next = reader.read()
       await Effect.runPromise(space.set("/data/orders/1", `after ${id}`))
@@ -161,11 +198,21 @@ describe("The streams of a token", () => {
       if (reader !== undefined) readers.push(reader)
       return response.status
     }
-    for (let i = 0; i < MAX_TOKEN_STREAMS; i++) assert.strictEqual(await open(), 200)
+    const statuses = await Promise.all(Array.from({ length: MAX_TOKEN_STREAMS + 100 }, open))
+    assert.strictEqual(statuses.filter((status) => status === 200).length, MAX_TOKEN_STREAMS)
     assert.strictEqual(await open(), 429)
     const other = { authorization: `Bearer ${ROOT}`, accept: "text/event-stream" }
     assert.strictEqual((await fetch("/v1/spaces/shop/cells/data/orders/1", { headers: other })).status, 200)
     await readers.pop()?.cancel()
+    assert.strictEqual(await open(), 200)
+    const gone = new AbortController()
+    await readers.pop()?.cancel()
+    await fetch("/v1/spaces/shop/cells/data/orders/1", { headers, signal: gone.signal })
+    assert.strictEqual(await open(), 429)
+    gone.abort()
+    for (const path of ["/v1/spaces/shop/cells/data/none?path=", "/v1/spaces/none/cells/data/a"]) {
+      await fetch(path, { headers, signal: AbortSignal.abort() })
+    }
     assert.strictEqual(await open(), 200)
     await Promise.all(readers.map((reader) => reader.cancel()))
   })
@@ -179,9 +226,13 @@ describe("The streams of tokens", () => {
     const quota = new StreamQuota(1)
     const streams = new TokenStreams(set, quota)
     for (let n = RESERVED_STREAMS + 1; n < MAX_STREAMS; n++) quota.count("a reader", 1)
-    assert.isUndefined(streams.refusal(checked.token))
-    quota.count("a reader", 1)
-    assert.strictEqual(streams.refusal(checked.token)?.code, "watch/full")
+    const { token } = checked
+    const seat = streams.enter(token)
+    assert.throws(() => streams.enter(token), /the operator's/)
+    seat.leave()
+    streams.enter(token).begin()
+    quota.count(undefined, 1)
+    assert.throws(() => streams.enter(token), /the operator's/)
   })
 })
 

@@ -3,10 +3,12 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as AccessTable from "../../src/access/AccessTable.ts"
-import type { Token } from "../../src/access/Token.ts"
-import type { Store } from "../../src/access/TokenSet.ts"
+import { idIn, type Token } from "../../src/access/Token.ts"
+import type { Change, Store } from "../../src/access/TokenSet.ts"
+import * as Withdrawn from "../../src/access/Withdrawn.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
-import { databaseOf } from "../../src/main/workers/TokenObject.ts"
+import type { Env } from "../../src/main/workers/Platform.ts"
+import { databaseOf, storeOf } from "../../src/main/workers/TokenObject.ts"
 import * as MemoryObject from "../main/MemoryObject.ts"
 import { codeOf, make } from "./TestTokens.ts"
 
@@ -63,6 +65,76 @@ suite("a data folder", (run) => inFolder((folder) => run(HostAccess.inFolder(joi
 suite("memory", (run) => run(HostAccess.inMemory()))
 suite("an object", (run) => run(inObject()))
 
+describe("A table of tokens that is restored from a copy", () => {
+  /** Two hosts one after the other: the second starts with the table of an earlier moment. */
+  const restarted = async (store: Store, { copy, restore }: { readonly copy: () => unknown; readonly restore: () => unknown }) => {
+    const { admin, check, clock, create } = make({ store })
+    const made = () => create({ verbs: ["read"] })
+    const [kept, revoked, rotated] = [await made(), await made(), await made()]
+    const id = idIn(rotated) ?? ""
+    const { token: newer } = await admin.rotate(id, undefined)
+    copy()
+    await admin.revoke(idIn(revoked) ?? "")
+    await admin.settle(id)
+    restore()
+    const next = make({ store, clock })
+    const codes = await Promise.all([kept, revoked, rotated, newer].map(next.check))
+    assert.deepStrictEqual(codes, [idIn(kept), "auth/revoked", "auth/missing", id])
+    assert.strictEqual(await codeOf(next.admin.rotate(idIn(revoked) ?? "", undefined)), "access/absent")
+    assert.strictEqual((await next.admin.list("", 10)).tokens.filter(({ revoked }) => revoked !== undefined).length, 1)
+    clock.now += 10_001
+    assert.strictEqual(await check(revoked), "auth/revoked")
+  }
+
+  it("revives no token and no secret on a server", () => inFolder(async (folder) => {
+    const file = join(folder, "@access.sqlite")
+    await restarted(HostAccess.inFolder(folder), {
+      copy: () => copyFileSync(file, `${file}.backup`),
+      restore: () => copyFileSync(`${file}.backup`, file)
+    })
+  }))
+
+  it("revives none on Workers, where the objects are restored one by one", async () => {
+    const objects = new Map<string, AccessTable.Database>()
+    const databaseFor = (name: string) => {
+      const known = objects.get(name) ?? databaseOf(MemoryObject.make().storage)
+      objects.set(name, known)
+      return known
+    }
+    const stub = (name: string) => ({
+      tokens: async (_: string, known?: string) => AccessTable.load(databaseFor(name), known),
+      saveToken: async (_: string, change: Change) => AccessTable.save(databaseFor(name), change),
+      useToken: async () => {},
+      withdrawn: async () => [...Withdrawn.load(databaseFor(name))],
+      withdraw: async (_: string, change: Change) => Withdrawn.add(databaseFor(name), change)
+    })
+    const DIRECTORY = { getByName: stub } as unknown as Env["DIRECTORY"]
+    let rows: ReadonlyArray<ReadonlyArray<unknown>> = []
+    let revision = ""
+    await restarted(storeOf({ DIRECTORY }, "proof"), {
+      copy: () => {
+        rows = databaseFor("@access").rows("SELECT id, row FROM token")
+        revision = String(databaseFor("@access").rows("SELECT text FROM revision")[0]?.[0])
+      },
+      restore: () => {
+        for (const [id, row] of rows) databaseFor("@access").rows("INSERT OR REPLACE INTO token VALUES (?, ?)", String(id), String(row))
+        databaseFor("@access").rows("UPDATE revision SET text = ?", revision)
+      }
+    })
+  })
+
+  it("keeps the newest 10,000 withdrawn credentials, and none beyond the end of its token", () => {
+    const database = databaseOf(MemoryObject.make().storage)
+    const change = (now: number, withdrawn: ReadonlyArray<string>, expires = 1e12): Change =>
+      ({ token: { ...token("a"), expires }, withdrawn, known: "", revision: "", now })
+    Withdrawn.add(database, change(1, ["short"], 5))
+    Withdrawn.add(database, change(2, Array.from({ length: Withdrawn.MAX_WITHDRAWN }, (_, i) => `d${i}`)))
+    Withdrawn.add(database, change(6, ["newest"]))
+    const kept = Withdrawn.load(database)
+    assert.deepStrictEqual([kept.size, kept.get("newest"), kept.has("short")], [Withdrawn.MAX_WITHDRAWN, 6, false])
+  })
+})
+
 describe("The row of a token", () => {
   for (const [what, part] of [
     ["a field that this version does not know", { hours: "9-17" }], ["a text in place of spaces", { spaces: "shopping" }],
@@ -99,6 +171,7 @@ describe("The file of tokens", () => {
     assert.strictEqual(await check(secret), "access/unavailable")
     assert.strictEqual(await codeOf(admin.create({ verbs: ["read"] }, undefined)), "access/unavailable")
     copyFileSync(`${file}.backup`, file)
+    clock.now += 1000
     assert.match(await check(secret), /^[0-9a-v]{8}$/)
   }))
 })

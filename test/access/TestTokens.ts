@@ -13,11 +13,12 @@ export const DAY = 86_400_000
 const hash = { hex: (text: string) => createHash("sha256").update(text).digest("hex") }
 
 /** The tokens of one host. Several hosts may have one store. */
-export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, store = HostAccess.inMemory() }: {
+export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, report, store = HostAccess.inMemory() }: {
   readonly clock?: { now: number }
   readonly store?: Store
+  readonly report?: (failure: unknown) => void
 } = {}) => {
-  const set = new TokenSet({ store, hash, now: () => clock.now })
+  const set = new TokenSet({ store, hash, now: () => clock.now, report })
   const admin = new TokenAdmin({ set, draw: randomBytes })
   const create = async (wanted: Wanted) => (await admin.create(wanted, undefined)).token
   /** The code of the refusal of a secret, or the id of its token. */

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { AccessRefused } from "../../src/access/AccessRefused.ts"
 import * as Token from "../../src/access/Token.ts"
-import { MAX_AGE, type Snapshot, type Store } from "../../src/access/TokenSet.ts"
+import { MAX_AGE, RETRY, type Snapshot, type Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
 import { codeOf, DAY, make } from "./TestTokens.ts"
 
@@ -50,9 +51,10 @@ describe("A token", () => {
     const id = Token.idIn(secret) ?? ""
     assert.strictEqual(await there.check(secret), id)
     await here.admin.revoke(id)
-    assert.deepStrictEqual([await here.check(secret), here.set.isLive(id)], ["auth/revoked", false])
+    const ended = ({ set }: typeof here) => (set.refusalOf(id) as AccessRefused | undefined)?.code
+    assert.deepStrictEqual([await here.check(secret), ended(here)], ["auth/revoked", "auth/revoked"])
     here.clock.now += MAX_AGE + 1
-    assert.deepStrictEqual([await there.check(secret), there.set.isLive(id)], ["auth/revoked", false])
+    assert.deepStrictEqual([await there.check(secret), ended(there)], ["auth/revoked", "auth/revoked"])
     assert.strictEqual(await codeOf(here.admin.rotate(id, undefined)), "access/absent")
   })
 
@@ -118,7 +120,31 @@ describe("A set of tokens", () => {
     clock.now -= 600_000
     assert.strictEqual(await check(secret), "access/unavailable")
     isBroken = false
+    clock.now += RETRY
     assert.strictEqual(await check(secret), id)
+  })
+
+  it("tells why its store fails once for each cause, and asks it once a second meanwhile, whatever is shown", async () => {
+    const inner = HostAccess.inMemory()
+    const told: Array<string> = []
+    let [cause, loads]: [string | undefined, number] = ["disk full", 0]
+    const store: Store = { ...inner, load: (known) => {
+      loads++
+      return cause === undefined ? inner.load(known) : Promise.reject(new Error(cause))
+    } }
+    const { check, clock, set } = make({ store, report: (failure) => told.push(String(failure)) })
+    for (let i = 0; i < 1000; i++) assert.strictEqual(await check(wrong(i.toString(32).padStart(8, "0"))), "access/unavailable")
+    assert.strictEqual(await check("sys_x"), "auth/missing")
+    assert.strictEqual(loads, 1)
+    const refused = await set.refusalOf("00000000")
+    assert.strictEqual(refused?.code, "access/unavailable")
+    for (const next of ["disk full", "damaged", "damaged", undefined, "damaged"]) {
+      cause = next
+      clock.now += MAX_AGE + RETRY
+      await check(wrong())
+    }
+    assert.deepStrictEqual(told, ["Error: disk full", "Error: damaged", "Error: damaged"])
+    assert.strictEqual(loads, 6)
   })
 
   it("holds nothing of 20,000 wrong tokens, and loads nothing for them while it is fresh", async () => {
@@ -174,7 +200,12 @@ describe("The administration of tokens", () => {
     assert.strictEqual(await codeOf(admin.create({ verbs: ["read", "admin"] }, by)), "done")
     assert.strictEqual(await codeOf((async () => admin.create({ verbs: ["write"] }, by))()), "access/verb")
     const brief = { ...by, expires: clock.now + 60_000 }
-    assert.strictEqual((await admin.create({ verbs: ["read"], expires: "366d" }, brief)).expires, brief.expires)
+    assert.strictEqual((await admin.create({ verbs: ["read"] }, brief)).expires, brief.expires)
+    assert.strictEqual((await admin.create({ verbs: ["read"], expires: "1m" }, brief)).expires, brief.expires)
+    assert.strictEqual(await codeOf((async () => admin.create({ verbs: ["read"], expires: "61s" }, brief))()), "access/invalid")
+    const longer = Token.idIn(await create({ verbs: ["read"] })) ?? ""
+    assert.strictEqual(await codeOf(admin.rotate(longer, brief)), "access/invalid")
+    assert.strictEqual(await codeOf(admin.rotate(longer, by)), "done")
     const other = Token.idIn(await create({ verbs: ["write"] })) ?? ""
     assert.strictEqual(await codeOf(admin.rotate(other, by)), "access/verb")
   })

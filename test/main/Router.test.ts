@@ -20,10 +20,12 @@ const space = (fetch: SpaceStub["fetch"]): SpaceStub => ({
   post: ({ payload, proof, signal }) => Promise.resolve(Response.json({ signal, payload, proof: proof.length }, { status: 202 }))
 })
 
-const noTokens: Pick<DirectoryStub, "saveToken" | "tokens" | "useToken"> = {
+const noTokens: Omit<DirectoryStub, "add" | "list" | "remove"> = {
   tokens: async () => ({ revision: "", tokens: [] }),
   saveToken: async () => "changed",
-  useToken: async () => {}
+  useToken: async () => {},
+  withdrawn: async () => [],
+  withdraw: async () => {}
 }
 
 const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: string } = {}): Env => ({

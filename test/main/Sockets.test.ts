@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { AccessRefused } from "../../src/access/AccessRefused.ts"
+import type { Token } from "../../src/access/Token.ts"
 import * as Problem from "../../src/ingress/Problem.ts"
 import { MAX_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
+import { MAX_TOKEN_STREAMS } from "../../src/ingress/TokenView.ts"
 import type { Socket } from "../../src/main/workers/Platform.ts"
 import { hosts } from "../../src/main/HostLimits.ts"
 import { MAX_ATTACHED, Sockets } from "../../src/main/workers/Sockets.ts"
@@ -39,7 +42,13 @@ const socketOf = (attachment: object) => {
   return { socket, sent, ids, closed: () => closed, attached: () => attached as object }
 }
 
-const noTokens = { get: async () => undefined, isLive: () => false }
+/** A token, and the refusals that a store gives for it. */
+const token: Token = { id: "00000000", verbs: ["read"], created: 0, expires: 1, digests: [] }
+const tokens: { refused: AccessRefused | undefined; get: () => Promise<Token>; refusalOf: () => AccessRefused | undefined } = {
+  refused: undefined,
+  get: async () => token,
+  refusalOf: () => tokens.refused
+}
 
 const setup = Effect.gen(function*() {
   const host = yield* RestartableKernel.make([
@@ -53,7 +62,7 @@ const setup = Effect.gen(function*() {
   const fill = (text: string) => Effect.andThen(space.handled({ signal: "/signals/fill", payload: text }), turns())
   const open = (sockets: ReadonlyArray<Socket>, quota = new StreamQuota(0)) =>
     new Sockets({
-      state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, readers: [], quota, tokens: noTokens
+      state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, readers: [], quota, tokens
     })
   return { count, fill, kernel, open }
 })
@@ -129,6 +138,31 @@ describe("The sockets of an object", () => {
       open([socket])
       yield* turns()
       assert.deepStrictEqual([sent, closed()], [[], 1008])
+    }))
+
+  it.effect("close as refused where their token is revoked, and as failed where that cannot be known", () =>
+    Effect.gen(function*() {
+      const { count, open } = yield* setup
+      for (const [code, status] of [["auth/revoked", 1008], ["access/unavailable", 1011]] as const) {
+        tokens.refused = undefined
+        const { closed, sent, socket } = socketOf({ ...FRESH, reader: "sys_00000000", token: token.id })
+        open([socket])
+        yield* turns()
+        assert.deepStrictEqual([sent.length, closed()], [1, undefined])
+        tokens.refused = new AccessRefused(code, code)
+        yield* count
+        assert.deepStrictEqual([sent.length, closed()], [1, status])
+      }
+    }))
+
+  it.effect("of one token are at most 256", () =>
+    Effect.gen(function*() {
+      const { open } = yield* setup
+      tokens.refused = undefined
+      const attached = { ...FRESH, reader: "sys_00000000", token: token.id }
+      const sockets = open(Array.from({ length: MAX_TOKEN_STREAMS }, () => socketOf(attached).socket))
+      const asked = () => sockets.accept(new Request(URL), { token }).then(() => "accepted", (failure) => Problem.of(failure).code)
+      assert.strictEqual(yield* Effect.promise(asked), "watch/full")
     }))
 
   it.effect("are refused for a long query, an unknown path, and beyond their limit", () =>

@@ -15,7 +15,7 @@ import type { Value } from "../../cell/Value.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type { LiveState } from "../beat/SpaceState.ts"
 import { Disclosure } from "./Disclosure.ts"
-import type { ReadError, SignalError } from "./Expected.ts"
+import { asRefusal, type ReadError } from "./Expected.ts"
 import type { LiveQueries } from "./LiveQueries.ts"
 import type { ReaderState } from "./ReaderState.ts"
 import * as Queries from "./Queries.ts"
@@ -136,15 +136,17 @@ export class ClearedView implements Reader {
   }
 
   /** Sends a signal in the reader's name. */
-  signal(
-    request: PostedSignal
-  ): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved | SignalBeyond> {
-    const { signals } = this.deps
+  signal(request: PostedSignal): ReturnType<Reader["signal"]> {
     const { signal = "", target } = request
-    const to = Queries.cellOf(String(target ?? signal))
-    if (this.clearance.within?.some((cell) => Address.isWithin(cell, to)) === false) {
-      return Effect.fail(new SignalBeyond({ address: to, reader: this.clearance.name }))
-    }
+    const to = String(target ?? signal)
+    return Effect.flatMap(Effect.try({ try: () => this.leadsBeyond(to), catch: asRefusal }), (isBeyond) =>
+      isBeyond ? Effect.fail(new SignalBeyond({ address: Queries.cellOf(to), reader: this.clearance.name })) : this.admitted(request))
+  }
+
+  /** Sends a signal to an address within the view. */
+  private admitted(request: PostedSignal): ReturnType<Reader["signal"]> {
+    const { signal = "" } = request
+    const { signals } = this.deps
     if (RESERVED.some((prefix) => String(signal).startsWith(prefix))) {
       return Effect.fail(new SignalReserved({ signal, reader: this.clearance.name }))
     }
@@ -156,6 +158,21 @@ export class ClearedView implements Reader {
       const accepted = signals.signal({ ...request, principal: this.principal })
       return Effect.map(accepted, ({ duplicate, id }) => ({ id, duplicate }))
     })
+  }
+
+  /**
+   * Whether an address is not within the addresses of the view, or a link along it leads beyond them. It is decided by the state at
+   * the arrival of a signal, and before a cell beyond is read, so that the answer tells nothing of it.
+   *
+   * @throws InvalidAddress
+   */
+  private leadsBeyond(text: string): boolean {
+    const { clearance: { within }, deps: { state } } = this
+    if (within === undefined) return false
+    const isBeyond = (id: string): boolean => !within.some((cell) => Address.isWithin(cell, id))
+    if (isBeyond(Queries.cellOf(text))) return true
+    for (const { id } of Queries.hops(state, Address.parse(text))) if (isBeyond(id)) return true
+    return false
   }
 
   /** The same, once all handlings of the event are over. */

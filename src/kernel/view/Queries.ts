@@ -53,16 +53,20 @@ export const read = (state: LiveState, text: string, live: BeatView.LiveSources)
   if (isView(address.id)) return view(state, address, live)
   const value = draft(state).get(text)
   if (value !== undefined) return value
-  const end = linked(state, address)
+  const end = [...hops(state, address)].at(-1) ?? address
   return isView(end.id) ? view(state, end, live) : undefined
 }
 
-/** The address at the end of the links that begin along an address. */
-const linked = ({ documents }: Pick<SpaceState, "documents">, address: Address.Address, hops = 0): Address.Address => {
-  const document = documents.read(address.key)
-  const found = document === undefined ? undefined : Link.along(Document.along(document, address.path), address.path)
-  if (found === undefined || hops >= Link.MAX_HOPS) return address
-  return linked({ documents }, Address.into(Link.target(found.link), address.path.slice(found.depth)), hops + 1)
+/** An address, and those to which the links along it lead in order. */
+export const hops = function*({ documents }: Pick<SpaceState, "documents">, from: Address.Address): Generator<Address.Address> {
+  let address = from
+  for (let hop = 0; ; hop++) {
+    yield address
+    const document = documents.read(address.key)
+    const found = document === undefined ? undefined : Link.along(Document.along(document, address.path), address.path)
+    if (found === undefined || hop >= Link.MAX_HOPS) return
+    address = Address.into(Link.target(found.link), address.path.slice(found.depth))
+  }
 }
 
 /** The value at the address of a view, rendered now. */

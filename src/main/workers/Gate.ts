@@ -49,7 +49,7 @@ export const make = ({ hooks, origins, readers, token }: Admitted, isPublic: boo
     })
   }
   const proof = hash.hex(JSON.stringify(["systole/object", token ?? null]))
-  const tokens = new TokenSet({ store: TokenObject.storeOf(env, proof), hash, now: Date.now })
+  const tokens = new TokenSet({ store: TokenObject.storeOf(env, proof), hash, now: Date.now, report: print })
   return {
     access: Access.make({ token, readers, loopback: false }, hash, tokens),
     tokens,
@@ -58,6 +58,9 @@ export const make = ({ hooks, origins, readers, token }: Admitted, isPublic: boo
     proof
   }
 }
+
+/** The Worker in front has no reporter. */
+const print = (failure: unknown): void => console.error(`The tokens cannot be loaded: ${String(failure).slice(0, 500)}`)
 
 /** Whether a build may be used without a token. */
 export const isPublic = (env: Env): boolean => env.SYSTOLE_PUBLIC === "true"

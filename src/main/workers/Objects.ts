@@ -8,6 +8,7 @@
 import { DurableObject } from "cloudflare:workers"
 import * as AccessTable from "../../access/AccessTable.ts"
 import type { Change, Saved, Snapshot } from "../../access/TokenSet.ts"
+import * as Withdrawn from "../../access/Withdrawn.ts"
 import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
@@ -151,6 +152,16 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
     saveToken(proof: string, change: Change): Saved {
       ForeignCaller.check(proof, this.#proof())
       return AccessTable.save(this.#tokens, change)
+    }
+
+    withdrawn(proof: string): ReadonlyArray<readonly [key: string, at: number]> {
+      ForeignCaller.check(proof, this.#proof())
+      return [...Withdrawn.load(this.#tokens)]
+    }
+
+    withdraw(proof: string, change: Change): void {
+      ForeignCaller.check(proof, this.#proof())
+      Withdrawn.add(this.#tokens, change)
     }
 
     useToken(proof: string, { day, id }: TokenUse): void {

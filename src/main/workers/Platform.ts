@@ -122,6 +122,9 @@ export interface DirectoryStub {
   readonly tokens: (proof: string, known?: string) => Promise<Snapshot | undefined>
   readonly saveToken: (proof: string, change: Change) => Promise<Saved>
   readonly useToken: (proof: string, use: TokenUse) => Promise<void>
+  /** The withdrawn credentials with their times, in the object of that name. */
+  readonly withdrawn: (proof: string) => Promise<ReadonlyArray<readonly [key: string, at: number]>>
+  readonly withdraw: (proof: string, change: Change) => Promise<void>
 }
 
 /** The use of a token on a day. */

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
-import { AccessRefused } from "../../access/AccessRefused.ts"
+import type { AccessRefused } from "../../access/AccessRefused.ts"
 import * as Decision from "../../access/Decision.ts"
 import { isNarrow, labelOf } from "../../access/Token.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
@@ -69,7 +69,7 @@ interface Dependencies {
   readonly readers: ReadonlyArray<Clearance>
   /** The open streams of the object: event streams and sockets. */
   readonly quota: StreamQuota
-  readonly tokens: Pick<TokenSet, "get" | "isLive">
+  readonly tokens: Pick<TokenSet, "get" | "refusalOf">
 }
 
 /**
@@ -117,7 +117,7 @@ export class Sockets {
     const by = { reader: name ?? null, ...token === undefined ? {} : { token: token.id } }
     const attached: Attached = { url: path, ...by, last: Sse.lastOf(request), untaken: 0 }
     checkSize(attached)
-    quota.check(name)
+    quota.check(name, token === undefined ? undefined : TokenView.MAX_TOKEN_STREAMS)
     // Others ask meanwhile.
     quota.count(name, 1)
     try {
@@ -204,21 +204,18 @@ export class Sockets {
   /** The view of a token; `undefined` for one that sees the whole space. */
   private async viewerOfToken(id: string): Promise<Viewer | undefined> {
     const token = await this.deps.tokens.get(id)
-    if (token === undefined) throw over
     return isNarrow(token) ? TokenView.viewerOf(token) : undefined
   }
 
-  /** Fails once a token is over. */
+  /** Fails once a token is over, and while that is not known. */
   private live(id: string): Effect.Effect<void, AccessRefused> {
     return Effect.suspend(() => {
-      const live = this.deps.tokens.isLive(id)
-      const known = typeof live === "boolean" ? Effect.succeed(live) : Effect.promise(() => live)
-      return Effect.flatMap(known, (isLive) => isLive ? Effect.void : Effect.fail(over))
+      const refused = this.deps.tokens.refusalOf(id)
+      const known = refused instanceof Promise ? Effect.promise(() => refused) : Effect.succeed(refused)
+      return Effect.flatMap(known, (refused) => refused === undefined ? Effect.void : Effect.fail(refused))
     })
   }
 }
-
-const over = new AccessRefused("auth/revoked", "The token of the socket is revoked or expired. Connect again with another one")
 
 const slow = new Problem.RequestRefused({
   code: "watch/slow",

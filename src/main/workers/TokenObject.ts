@@ -5,10 +5,12 @@
  */
 import type * as AccessTable from "../../access/AccessTable.ts"
 import type { Store } from "../../access/TokenSet.ts"
+import * as Withdrawn from "../../access/Withdrawn.ts"
 import type { Env, Storage } from "./Platform.ts"
 
-/** The name of the object. It is not a valid name of a space. */
+/** The names of the objects of tokens, and of withdrawn ones. They are not valid names of spaces. */
 export const NAME = "@access"
+const WITHDRAWN = "@withdrawn"
 
 /** The database of an object. */
 export const databaseOf = (storage: Pick<Storage, "sql" | "transactionSync">): AccessTable.Database => ({
@@ -23,7 +25,13 @@ export const databaseOf = (storage: Pick<Storage, "sql" | "transactionSync">): A
  * @since 0.2.0
  */
 export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, proof: string): Store => ({
-  load: async (known) => DIRECTORY.getByName(NAME).tokens(proof, known),
-  save: async (change) => DIRECTORY.getByName(NAME).saveToken(proof, change),
+  load: async (known) => {
+    const snapshot = await DIRECTORY.getByName(NAME).tokens(proof, known)
+    return snapshot && Withdrawn.applied(snapshot, new Map(await DIRECTORY.getByName(WITHDRAWN).withdrawn(proof)))
+  },
+  save: async (change) => {
+    if (Withdrawn.isOf(change)) await DIRECTORY.getByName(WITHDRAWN).withdraw(proof, change)
+    return DIRECTORY.getByName(NAME).saveToken(proof, change)
+  },
   use: async (id, day) => DIRECTORY.getByName(NAME).useToken(proof, { id, day })
 })
