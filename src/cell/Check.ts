@@ -54,8 +54,13 @@ const passes = (filters: Filters, value: unknown, ast: AST): boolean => {
 
 const options: SchemaAST.ParseOptions = {}
 
+/** Tests whether the values of a schema, or the filters of its JSON, differ from those that its checks tell. */
+export const isEncoded = (ast: AST): boolean =>
+  ast.encoding !== undefined || "encodingChecks" in ast && ast.encodingChecks !== undefined
+
 /** Tests whether the parser of a schema gives the values that fit as they are, or lists that are equal to them. */
-const isKept = (ast: AST): boolean => {
+export const isKept = (ast: AST): boolean => {
+  if (isEncoded(ast)) return false
   switch (ast._tag) {
     case "Arrays":
       return ast.elements.every(isKept) && ast.rest.every(isKept)

@@ -8,6 +8,7 @@ import * as Data from "effect/Data"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import * as Encoder from "./Encoder.ts"
 import type { Lazy } from "./Face.ts"
 import * as Fault from "./Fault.ts"
 
@@ -63,10 +64,19 @@ export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S
 export const encode = <S extends Schema.Top>(schema: Lazy<S>, value: S["Type"]): S["Encoded"] => known(encoders, schema, encoder)(value)
 
 const encoder = (schema: Schema.Top): Code => {
-  const encode = Schema.encodeUnknownExit(schema as Schema.Codec<unknown>, { onExcessProperty: "error" })
+  const encode = Encoder.compile(schema.ast, parsed)
+  return (value) => {
+    const encoded = encode(value)
+    return encoded === Encoder.misfit ? value : encoded
+  }
+}
+
+/** The encoder of a part by its parser. */
+const parsed = (ast: SchemaAST.AST): Encoder.Encode => {
+  const encode = Schema.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), { onExcessProperty: "error" })
   return (value) => {
     const exit = encode(value)
-    return Exit.isSuccess(exit) ? exit.value : value
+    return Exit.isSuccess(exit) ? exit.value : Encoder.misfit
   }
 }
 
