@@ -7,8 +7,11 @@ import { connect, type Platform, type Settings } from "../../src/client/index.ts
 import type { TestIngress } from "../ingress/TestIngress.ts"
 
 /** A client of a test's ingress. It sleeps for no time. */
-export const clientOf = ({ fetch }: Pick<TestIngress, "fetch">, settings: Settings = {}) =>
-  connect({ ...settings, platform: { fetch, sleep: forever, ...settings.platform } })
+export const clientOf = (app: Pick<TestIngress, "fetch">, settings: Settings = {}) =>
+  connect({ ...settings, platform: { ...clientPlatform(app), ...settings.platform } })
+
+/** The host of such a client. */
+export const clientPlatform = ({ fetch }: Pick<TestIngress, "fetch">): Pick<Platform, "fetch" | "sleep"> => ({ fetch, sleep: forever })
 
 /** Sleeps until its signal is aborted, for clients that never wait. */
 const forever: Platform["sleep"] = (_, abort) =>

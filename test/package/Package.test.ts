@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { build } from "esbuild"
 import { join } from "node:path"
 import * as Browser from "../examples/Browser.ts"
 import * as Edge from "../runtime/Edge.ts"
@@ -196,6 +197,51 @@ export default Enzyme.make({
 
   it("installs on Node 20 without a warning: no package of it asks for a newer one", async () => {
     assert.deepStrictEqual(await installed().engines(20), [])
+  })
+
+  it("has the client, the cells and the hooks for pages: a bundle for browsers has none of Effect", async () => {
+    for (const name of ["react", "react-dom", "@types/react", "@types/react-dom"]) await installed().link(name)
+    await installed().write("page.tsx", `import { createElement } from "react"
+import { renderToString } from "react-dom/server"
+import { Cell, Schema, Signal } from "systole/cells"
+import { connect } from "systole/client"
+import { SpaceProvider, useCell, useSignal } from "systole/react"
+
+const Order = Schema.Struct({ item: Schema.String, count: Schema.Natural })
+const Orders = Cell.family("/data/orders/:id", Order)
+const Place = Signal.make("/signals/order/:id/place", Order)
+const space = connect({ url: "http://127.0.0.1:1" }).space("shop")
+const Row = () => {
+  const { status, value } = useCell(Orders.at({ id: "1" }), { initial: { item: "tea", count: 2 } })
+  const { isSending } = useSignal(Place)
+  const count: number | undefined = value?.count
+  return createElement("p", null, [status, count, isSending].join(" "))
+}
+console.log(renderToString(createElement(SpaceProvider, { space }, createElement(Row))))
+`)
+    assert.deepInclude(await installed().types("--jsx", "react-jsx", "page.tsx"), { output: "", code: 0 })
+    const bundle = async (platform: "browser" | "node", outfile: string): Promise<ReadonlyArray<string>> => {
+      const { metafile } = await build({
+        absWorkingDir: installed().folder,
+        entryPoints: ["page.tsx"],
+        outfile,
+        platform,
+        bundle: true,
+        format: "esm",
+        logLevel: "silent",
+        metafile: true,
+        preserveSymlinks: true,
+        external: ["react", "react-dom"]
+      })
+      return Object.keys(metafile.inputs)
+    }
+    const page = await bundle("browser", "page.browser.js")
+    assert.include(page, "node_modules/systole/dist/src/cell/Page.js")
+    assert.deepStrictEqual(page.filter((file) => file.includes("node_modules/effect/")), [])
+    assert.include(await bundle("node", "page.node.js"), "node_modules/systole/dist/src/cell/index.js")
+    for (const file of ["page.browser.js", "page.node.js"]) {
+      assert.deepInclude(await installed().node(file), { code: 0, output: "<p>loading 2 false</p>\n" })
+    }
   })
 
   it("has the contract of persistence for the store of a project", async () => {

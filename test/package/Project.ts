@@ -26,6 +26,8 @@ export interface Project {
   readonly commandIn: (project: string, ...args: ReadonlyArray<string>) => Promise<string>
   /** The packages that are installed with this one, and ask for a newer version of Node than a major one. */
   readonly engines: (major: number) => Promise<ReadonlyArray<string>>
+  /** Installs a package of this project, such as a peer. */
+  readonly link: (name: string) => Promise<void>
   /** Type-checks the project. */
   readonly types: (...files: ReadonlyArray<string>) => Promise<Ended>
   /** Type-checks a project in this folder by its own configuration. */
@@ -91,10 +93,11 @@ export const create = async ({ built = false }: { readonly built?: boolean } = {
   await rm(join(folder, "package"), { recursive: true })
   const { dependencies } =
     JSON.parse(await readFile(join(home, "package.json"), "utf8")) as { readonly dependencies: Readonly<Record<string, string>> }
-  for (const name of Object.keys(dependencies)) {
+  const link = async (name: string): Promise<void> => {
     await mkdir(dirname(join(modules, name)), { recursive: true })
     await symlink(join(root, "node_modules", name), join(modules, name))
   }
+  for (const name of Object.keys(dependencies)) await link(name)
   const write = async (file: string, text: string) => {
     await mkdir(dirname(join(folder, file)), { recursive: true })
     await writeFile(join(folder, file), text)
@@ -111,6 +114,7 @@ export const create = async ({ built = false }: { readonly built?: boolean } = {
     commandIn: (project, ...args) => succeeded([node(), join(folder, COMMAND), ...args], join(folder, project)),
     engines: async (major) =>
       [...await closure(join(home, "package.json"))].filter(([, text]) => leastOf(text) > major).map(([name]) => name),
+    link,
     node: (...args) => run([node(), ...args], { cwd: folder }),
     types: (...files) => run(
       [tool("tsc"), "--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", "--skipLibCheck", "--types", "", ...files],
