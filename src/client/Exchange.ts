@@ -43,8 +43,8 @@ export const SECONDS = 30
 export const never = new AbortController().signal
 
 /** The milliseconds before a further attempt: twice as long each time, and up to half of it by chance. */
-export const backoff = (attempt: number, { random }: Pick<Platform, "random">): number =>
-  Math.min(LONGEST, SHORTEST * 2 ** (attempt - 1)) * (0.5 + random() / 2)
+export const backoff = (attempt: number, { random }: Pick<Platform, "random">, longest = LONGEST): number =>
+  Math.min(longest, SHORTEST * 2 ** (attempt - 1)) * (0.5 + random() / 2)
 
 /** Whether a body is sent while it is read, so that it is sent once. */
 export const isStream = (body: unknown): body is ReadableStream => body instanceof ReadableStream

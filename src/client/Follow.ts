@@ -24,11 +24,15 @@ export interface FollowOptions {
 const SILENCE = 40_000
 const LOOK = 5_000
 
+/** The longest time in milliseconds between two looks for a space that is not there yet: a page may show it soon after. */
+const ABSENT = 5_000
+
 /** The milliseconds after which a connection was a good one: the next one is opened soon. */
 const GOOD = 10_000
 
 /**
- * The events of a stream, until its `abort`. Each is there once, however often the connection is lost.
+ * The events of a stream, until its `abort`. Each is there once, however often the connection is lost. It waits for a space that is
+ * not there yet, such as one that the first signal makes, and its state is `waiting` with `space/unknown` meanwhile.
  *
  * Ends with {@link RequestFailed} where the server refuses it for good, such as with `auth/missing`, and with an error of `onState`.
  *
@@ -55,16 +59,20 @@ export async function* follow(target: Target, path: string, options: FollowOptio
     } catch (error) {
       if (abort.aborted) return
       // An error of `onState` is no failure of the server.
-      if (!(error instanceof RequestFailed) || !isPassing(error)) throw error
+      if (!(error instanceof RequestFailed) || !(isPassing(error) || isAbsent(error))) throw error
       failure = error
     } finally {
       connection.abort()
     }
     if (platform.now() - began > GOOD) attempt = 1
     onState?.("waiting", failure)
-    await platform.sleep(Math.max(failure?.after ?? 0, backoff(attempt, platform)), abort)
+    const longest = failure !== undefined && isAbsent(failure) ? ABSENT : undefined
+    await platform.sleep(Math.max(failure?.after ?? 0, backoff(attempt, platform, longest)), abort)
   }
 }
+
+/** Whether the space of a stream is not there. */
+const isAbsent = ({ code }: RequestFailed): boolean => code === "space/unknown"
 
 const open = (target: Target, { after, ended, path }: { readonly path: string; readonly after: string; readonly ended: AbortSignal }) =>
   send(target, {

@@ -16,8 +16,8 @@ export interface CellState<A> {
   /** The newest value that is known. `undefined` for a cell without a value, and before the first answer. */
   readonly value: A | undefined
   /**
-   * `loading` before the first answer, then `live`. `waiting` while the connection is lost and opened again, and `failed` once the
-   * server refuses the stream for good. The value is then the last one that came.
+   * `loading` before the first answer, then `live`. `waiting` while the connection is lost and opened again, or the space is not there
+   * yet, and `failed` once the server refuses the stream for good. The value is then the last one that came.
    */
   readonly status: "loading" | "live" | "waiting" | "failed"
   /** The failure of a stream that is `waiting` or `failed`. */

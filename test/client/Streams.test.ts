@@ -7,6 +7,7 @@ import { ManualClock } from "./TestClient.ts"
 class StreamServer extends Connections {
   readonly clock = new ManualClock()
   readonly states: Array<StreamState> = []
+  readonly failures: Array<RequestFailed> = []
   readonly seen: Array<Update<unknown>> = []
   readonly ending = new AbortController()
   /** The end of the watch. */
@@ -15,7 +16,10 @@ class StreamServer extends Connections {
   constructor(after?: string) {
     super()
     const platform = { ...this.clock.platform, random: () => 1, fetch: this.fetch }
-    const onState = (state: StreamState) => void this.states.push(state)
+    const onState = (state: StreamState, failure?: RequestFailed) => {
+      this.states.push(state)
+      if (failure !== undefined) this.failures.push(failure)
+    }
     const shop = connect({ platform, token: () => `token ${this.states.length}` }).space("shop")
     this.watched = shop.watch("/data/total", { after, onState, abort: this.ending.signal }).each((update) => this.seen.push(update))
   }
@@ -105,10 +109,31 @@ describe("A stream of the client", () => {
   it("ends where the server refuses it for good", async () => {
     const server = new StreamServer()
     const { send } = await server.next()
-    send("event: problem\ndata: {\"code\":\"space/unknown\",\"status\":404,\"detail\":\"no such space\"}\n\n")
+    send("event: problem\ndata: {\"code\":\"auth/missing\",\"status\":401,\"detail\":\"no token\"}\n\n")
     const error = await server.watched.then(() => assert.fail("no failure"), (error: unknown) => error)
     assert.instanceOf(error, RequestFailed)
-    assert.deepInclude({ ...error }, { code: "space/unknown", status: 404 })
+    assert.deepInclude({ ...error }, { code: "auth/missing", status: 401 })
+  })
+
+  it("waits for a space that is not there yet, and looks for it at least each five seconds", async () => {
+    const server = new StreamServer()
+    const problem = { code: "space/unknown", status: 404, detail: "no such space" }
+    const { send } = await server.next()
+    server.refusals.push(...Array.from({ length: 7 }, () => Response.json(problem, { status: 404 })))
+    send(`event: problem\ndata: ${JSON.stringify(problem)}\n\n`)
+    await turns()
+    assert.strictEqual(server.failures.at(-1)?.code, "space/unknown")
+    for (let i = 0; i < 8; i++) {
+      server.clock.pass(5_000)
+      await turns()
+    }
+    const waits = server.clock.slept.filter((ms) => ms !== 30_000 && ms !== 5_000)
+    assert.includeMembers(waits, [250, 500, 1_000, 2_000, 4_000])
+    const { send: sendLater } = await server.next()
+    sendLater(value(2, 1))
+    await turns()
+    assert.deepStrictEqual(server.seen.map(({ cursor, value }) => [cursor, value]), [["2", 1]])
+    assert.strictEqual(server.states.at(-1), "live")
   })
 
   it("ends with the error of a function that it calls, and opens no further connection", async () => {

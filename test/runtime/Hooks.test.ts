@@ -59,7 +59,8 @@ describe.skipIf(!isThere)(`The hooks in a browser${isThere ? "" : ` (skipped: ${
   it.live.each(Object.keys(versions))("show a cell, send a signal, and tell of its failure: React %s", (version) =>
     Effect.gen(function*() {
       const script = yield* Effect.promise(() => scriptOf(versions[Number(version) as keyof typeof versions]))
-      const config = { spaces: { create: "on-demand" as const }, pages: { "/": () => ({ html: "<link rel=icon href=data:,><div id=root></div>", script }) } }
+      const spaces = { create: "on-demand" as const }
+      const config = { spaces, pages: { "/": () => ({ html: "<link rel=icon href=data:,><div id=root></div>", script }) } }
       const app = yield* TestIngress.serve({ enzymes: [place], config })
       const origin = yield* listening(createAdaptorServer({ fetch: app.app.fetch }) as Server)
       yield* Effect.promise(() => app.put("/v1/spaces/shop/cells/data/orders/1", { item: "tea", count: 1 }))

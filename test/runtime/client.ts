@@ -12,7 +12,7 @@ export interface Addresses {
   readonly control: string
 }
 
-/** What the client of this host made. */
+/** Runs the client of this host. */
 export const run = async ({ control, trips }: Addresses) => {
   const told = async (path: string): Promise<string> => (await fetch(control + path, { method: "POST" })).text()
   return {
