@@ -13,6 +13,7 @@ import type { Timer } from "../../stage/CellTimers.ts"
 import * as Semantics from "../../stage/Semantics.ts"
 import type { Begun, Hears, Start } from "../model/Begun.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
+import type { Committed } from "./Schedules.ts"
 import type { LiveState } from "./SpaceState.ts"
 import type { Queued } from "../model/Command.ts"
 import type { InFlight, Outcome, Taken } from "../model/InFlight.ts"
@@ -79,8 +80,8 @@ export interface BeatInput {
   readonly settled: (flight: InFlight, key: string, again?: Again) => Outcome | undefined
   /** Returns the input of an aborted beat to the queues. */
   readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
-  /** The beat is committed, with the last handlings of these events. */
-  readonly committed: (landed: ReadonlyArray<InFlight>) => void
+  /** The beat is committed. */
+  readonly committed: (beat: Committed) => void
 }
 
 /** Counts of the changes of enzymes and of nodes. */
@@ -230,8 +231,8 @@ export class LiveInput implements BeatInput {
     for (const hash of begun.content) this.state.documents.arrive(hash)
   }
 
-  committed(landed: ReadonlyArray<InFlight>): void {
-    this.state.schedules.committed(landed)
+  committed(beat: Committed): void {
+    this.state.schedules.committed(beat)
     this.known = this.version
     this.opened = true
     this.aborted = []

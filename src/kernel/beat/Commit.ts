@@ -39,7 +39,9 @@ export interface Beat {
   readonly landed: ReadonlyArray<InFlight>
   /** All events of the beat, including those with further attempts. */
   readonly flights: ReadonlyArray<InFlight>
-  /** Signals to other spaces. */
+  /** The signals that it sent, and dead letters that are sent again. */
+  readonly queued: ReadonlyArray<Signal.Pending>
+  /** Those to other spaces. */
   readonly outgoing: ReadonlyArray<Signal.Pending>
   readonly answers: ReadonlyArray<BeatAnswer>
   /** The values that effects observed. */
@@ -91,6 +93,7 @@ export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatIn
     steps: commands.steps,
     landed: merged.landed,
     flights: merged.flights,
+    queued: transaction.queued,
     outgoing: transaction.queued.filter(({ leaves }) => leaves),
     answers: answersOf(commands),
     deliveries,

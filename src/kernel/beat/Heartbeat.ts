@@ -247,7 +247,7 @@ export class Heartbeat {
   private commit(executed: Executed): Beat {
     this.observe?.(executed)
     const beat = Commit.commit(executed, this.state, this.input)
-    this.input.committed(beat.landed)
+    this.input.committed(beat)
     return beat
   }
 

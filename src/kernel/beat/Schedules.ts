@@ -41,6 +41,14 @@ interface Scheduled {
   readonly isHeld: boolean
 }
 
+/** The part of a committed beat from which the open events follow. */
+export interface Committed {
+  /** The events whose last handling ended in it. */
+  readonly landed: ReadonlyArray<InFlight>
+  /** The signals that it sent, dead letters that are sent again among them. */
+  readonly queued: ReadonlyArray<Signal.Pending>
+}
+
 const none: ReadonlyArray<Queued> = []
 const ignored = (): void => {}
 
@@ -56,9 +64,8 @@ export class Schedules {
   private all: ReadonlyArray<Scheduled> = []
   /** The first due time by the clock of the space; `Infinity` for none. */
   private first = Infinity
-  /** The events without an end, by their signals and due times; and those that the beat in progress sends. */
-  private readonly open = new Set<string>()
-  private sending: ReadonlyArray<string> = []
+  /** The ids of the events without an end, each with its signal and its due time as one name. */
+  private readonly open = new Map<string, string>()
 
   /** Whether a beat at this clock has a plan to make or an event to send. */
   isNow(state: State, clock: number): boolean {
@@ -73,7 +80,6 @@ export class Schedules {
 
   /** The commands of a beat at this clock, at most as many as it captures signals. */
   commands(state: State, clock: number): ReadonlyArray<Queued> {
-    this.sending = []
     if (!this.isNow(state, clock)) return none
     const date = clock - state.clock.shifted
     const at = { date, shifted: state.clock.shifted, kept: state.settings.limits.scheduleMillis }
@@ -83,7 +89,6 @@ export class Schedules {
       if (command !== undefined) commands.push(command)
       if (commands.length >= state.settings.limits.captureSignals) break
     }
-    this.sending = commands.flatMap(({ event }) => event === undefined ? [] : [SchedulePlan.nameOf(event.signal, event.due)])
     // The plans are read again when the beat is committed, or repeated.
     this.version = undefined
     return commands.map((command) => ({ command, answer: ignored }))
@@ -92,24 +97,29 @@ export class Schedules {
   /** Notes a pending signal of a recovered space. */
   restore(signal: Signal.Signal): void {
     const name = SchedulePlan.nameIn(signal)
-    if (name !== undefined) this.open.add(name)
+    if (name === undefined || this.open.has(signal.id)) return
+    this.open.set(signal.id, name)
+    this.version = undefined
   }
 
-  /** A beat is committed, with the last handlings of these events. */
-  committed(landed: ReadonlyArray<InFlight>): void {
+  /** A beat is committed. */
+  committed({ landed, queued }: Committed): void {
     for (const { signal } of this.open.size === 0 ? [] : landed) {
-      const name = SchedulePlan.nameIn(signal)
-      if (name !== undefined && this.open.delete(name)) this.version = undefined
+      if (this.open.delete(signal.id)) this.version = undefined
     }
-    for (const name of this.sending) this.open.add(name)
-    this.sending = []
+    for (const { signal } of queued) this.restore(signal)
   }
 
   /** Whether the due times of a schedule wait for the end of its newest event. */
   private waits(scheduled: Scheduled, shifted: number): boolean {
     const { enzyme, plan } = scheduled
     return this.open.size > 0 && enzyme !== undefined && plan?.last !== undefined &&
-      this.open.has(SchedulePlan.nameOf(enzyme.query, plan.last)) && isCurrent(scheduled, shifted)
+      this.isOpen(plan, SchedulePlan.nameOf(enzyme.query, plan.last)) && isCurrent(scheduled, shifted)
+  }
+
+  /** Whether the newest event of a plan has no end. */
+  private isOpen({ event }: SchedulePlan.SchedulePlan, name: string): boolean {
+    return event === undefined ? [...this.open.values()].includes(name) : this.open.has(event)
   }
 
   private nextOf(state: State): number {
@@ -183,7 +193,7 @@ const commandOf = (scheduled: Scheduled, { date, kept, shifted }: At): ScheduleP
     kind,
     enzyme: name,
     plan: { schedule, ...next !== undefined && { next }, ...last !== undefined && { last }, ...shifted !== 0 && { shifted } },
-    event: due === undefined ? undefined : { signal: enzyme.query, due }
+    event: due === undefined ? undefined : { signal: enzyme.query, due, named: true }
   }
 }
 
@@ -201,13 +211,13 @@ interface Capture {
  * @since 0.2.0
  */
 export const execute = ({ enzyme, event, plan }: SchedulePlan.ScheduleCommand, { draft, state, transaction }: Capture): void => {
-  const address = SchedulePlan.addressOf(enzyme)
-  draft.operate([Write.set(address, plan && SchedulePlan.value(plan))])
+  const { beat } = transaction.moment
+  const id = SchedulePlan.idOf(beat, transaction.unawaited)
+  const named = event?.named === true ? { event: id } : {}
+  draft.operate([Write.set(SchedulePlan.addressOf(enzyme), plan && SchedulePlan.value({ ...plan, ...named }))])
   if (event === undefined) return
   const { due, signal } = event
-  const { beat } = transaction.moment
   const payload: Scheduling.ScheduledPayload = { due, ...plan?.next !== undefined && { next: plan.next } }
-  const id = SchedulePlan.idOf(beat, transaction.unawaited)
   const sent = { id, signal, target: undefined, payload: Document.encode(payload), at: undefined }
   const from = { origin: "run", depth: 0, expected: beat + 1, to: undefined } as const
   transaction.send({ ...sent, enzyme: undefined }, new Signal.Pending(state.number(), Signal.make(sent, from)))

@@ -1,7 +1,7 @@
 /**
  * The plan of a schedule: the cell `/sys/schedules/<enzyme>` of a space.
  *
- *     { schedule, next?, last?, shifted? }
+ *     { schedule, next?, last?, event?, shifted? }
  *
  * A beat writes it with a command, which has the due times: only a live space computes them, since the rules of time zones are those of
  * its host.
@@ -28,6 +28,8 @@ export interface SchedulePlan {
   readonly next?: number
   /** The due time of the newest event. */
   readonly last?: number
+  /** The id of the newest event. Plans of earlier versions have none: their event is known by its signal and due time. */
+  readonly event?: string
   /** The milliseconds between the clock and the dates of the space when the due time was computed, if there were any. */
   readonly shifted?: number
 }
@@ -36,6 +38,8 @@ export interface SchedulePlan {
 export interface DueEvent {
   readonly signal: string
   readonly due: number
+  /** Whether the plan has the id of the event. Commands of earlier versions say nothing of it, and replay without. */
+  readonly named?: true
 }
 
 /** A change of a plan by the space itself: another plan or none, and an event that is due. */
@@ -52,7 +56,7 @@ export const idOf = (beat: number, number: number): string => `${beat}.due.${num
 /** Tests whether an event with this id is one of a schedule. */
 export const isScheduled = (id: string): boolean => /^\d+\.due\.\d+$/.test(id)
 
-/** The name of an event of a schedule, by its signal and its due time. */
+/** The name of an event of a schedule, by its signal and its due time, for a plan without its id. */
 export const nameOf = (signal: string, due: number): string => `${due} ${signal}`
 
 /** The name of a signal that is an event of a schedule; `undefined` for any other one. */
@@ -65,10 +69,11 @@ export const nameIn = ({ id, origin, payload, signal }: Signal): string | undefi
 export const addressOf = (enzyme: string): Address.Address => Address.parse(`${FOLDER}/${enzyme}`)
 
 /** The value of the cell. */
-export const value = ({ last, next, schedule, shifted }: SchedulePlan): Required<Pick<SchedulePlan, "schedule">> => ({
+export const value = ({ event, last, next, schedule, shifted }: SchedulePlan): Required<Pick<SchedulePlan, "schedule">> => ({
   schedule,
   ...next !== undefined && { next },
   ...last !== undefined && { last },
+  ...event !== undefined && { event },
   ...shifted !== undefined && { shifted }
 })
 

@@ -35,4 +35,9 @@ export const pass = (millis: number, part = MINUTE) =>
     }
   })
 
-export const plan = (space: Space, name = "tick") => space.get(`/sys/schedules/${name}`)
+/** The plan of a schedule, without the id of its newest event. */
+export const plan = (space: Space, name = "tick") =>
+  Effect.map(space.get(`/sys/schedules/${name}`), (value) => {
+    const { event: _, ...plan } = (value ?? {}) as Readonly<Record<string, unknown>>
+    return value === undefined ? undefined : plan
+  })

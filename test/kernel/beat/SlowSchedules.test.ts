@@ -64,6 +64,73 @@ describe("a schedule whose events take longer than its interval", () => {
       yield* replays(space)
     })))
 
+  it.effect("waits for its own event, and for none of another enzyme with the same signal and due times", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const shared = ["one", "two"].map((name) =>
+        Enzyme.make({
+          name,
+          query: "/signals/shared",
+          order: "loose",
+          schedule: { every: "1m" },
+          run: (_, { attempt, id }) => attempt === 1 && id === "1.due.0" ? new Retry({ reason: "not yet", after: "330s" }) : undefined
+        }))
+      const machine = yield* RestartableKernel.make(shared)
+      const lasts = (kernel: Kernel["Service"]) => Effect.gen(function*() {
+        const space = yield* kernel.space("home")
+        const plans = yield* Effect.forEach(["one", "two"], (name) => plan(space, name))
+        return plans.map((plan) => plan?.["last"] as number)
+      })
+      const first = yield* machine.boot(demand)
+      yield* first.resume
+      yield* turns()
+      yield* pass(3 * MINUTE)
+      assert.deepStrictEqual(yield* lasts(first), [MINUTE, 3 * MINUTE])
+      const second = yield* machine.boot(demand)
+      yield* second.resume
+      yield* turns()
+      yield* pass(2 * MINUTE)
+      assert.deepStrictEqual(yield* lasts(second), [MINUTE, 5 * MINUTE])
+      yield* pass(3 * MINUTE, 30_000)
+      assert.deepStrictEqual(yield* lasts(second), [8 * MINUTE, 8 * MINUTE])
+      yield* replays(yield* second.space("home"))
+    })))
+
+  it.effect("waits for its newest event that is sent again from its dead letter, before a restart and after it", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const made = Enzyme.make({
+        name: "tick",
+        query: "/signals/tick",
+        schedule: { every: "1h" },
+        run: (tx, { attempt, payload }) => {
+          if (tx.get("/data/mended") === undefined) throw new Error("The first event fails")
+          const isFirst = (payload as { readonly due: number }).due === HOUR
+          return isFirst && attempt === 1 ? new Retry({ reason: "not yet", after: "3h" }) : undefined
+        }
+      })
+      const machine = yield* RestartableKernel.make([made])
+      const first = yield* machine.boot(demand)
+      yield* first.resume
+      yield* turns()
+      yield* pass(HOUR + MINUTE)
+      const space = yield* first.space("home")
+      const [letter] = (yield* space.dead({ limit: 1 })).letters
+      yield* space.set("/data/mended", true)
+      yield* space.redeliver(letter!.id, "tick")
+      yield* turns()
+      yield* pass(HOUR)
+      const waiting = { schedule: "every 1h", next: 2 * HOUR, last: HOUR }
+      assert.deepStrictEqual(yield* plan(space), waiting)
+      const second = yield* machine.boot(demand)
+      yield* second.resume
+      yield* turns()
+      yield* pass(HOUR)
+      const again = yield* second.space("home")
+      assert.deepStrictEqual(yield* plan(again), waiting)
+      yield* pass(HOUR + MINUTE)
+      assert.deepStrictEqual(yield* plan(again), { schedule: "every 1h", next: 5 * HOUR, last: 2 * HOUR })
+      yield* replays(again)
+    })))
+
   it.effect("goes on when its event is given up", () =>
     Effect.gen(function*() {
       let runs = 0
