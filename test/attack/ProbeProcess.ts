@@ -1,16 +1,17 @@
 /**
- * The process of a probe: it sends small signals at a fixed rate, and measures each from the moment at which it was due.
+ * The process of a probe: it sends small signals, one after the other, and measures each. A process of its own is not delayed by the
+ * work of the attackers.
  *
- * So a server that stalls for a second delays all signals of that second, and not one alone. A process of its own is not delayed
- * by the work of the attackers.
+ * A signal is sent when the one before is handled: signals that wait behind each other would measure how many have come while a
+ * busy machine gave the server no core.
  *
  * @module
  */
 import { Agent, request } from "node:http"
 import process from "node:process"
-import { PATIENCE } from "./Targets.ts"
+import { PATIENCE, scheduled } from "./Targets.ts"
 
-/** The time between two signals, in milliseconds. */
+/** The shortest time between two signals, in milliseconds. */
 const INTERVAL = 5
 
 /** A request for a window, from the parent. */
@@ -18,13 +19,23 @@ export interface Ask {
   readonly url: string
   readonly path: string
   readonly token: string
+  /** The process of the server. */
+  readonly pid: number | undefined
   /** The length of the window, in milliseconds. */
   readonly millis: number
 }
 
-/** The latencies of a window in milliseconds, or the failure of one of its signals. */
+/** The cost of one signal, in milliseconds. */
+export interface Sample {
+  /** The time until it was handled, without that for which the server or the probe was ready and had no core. */
+  readonly time: number
+  /** The time for which the server's main thread ran meanwhile, which other work of the machine does not prolong. */
+  readonly processor: number
+}
+
+/** The samples of a window, or the failure of one of its signals. */
 export interface Told {
-  readonly millis: ReadonlyArray<number>
+  readonly samples: ReadonlyArray<Sample>
   readonly failure?: string
 }
 
@@ -47,21 +58,28 @@ const signal = ({ path, token, url }: Ask): Promise<void> =>
 
 const rest = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
+/** Times a signal. A host that does not tell how long threads run has the time alone. */
+const timed = async (ask: Ask): Promise<Sample> => {
+  const threads = [ask.pid, process.pid]
+  const [begin, before] = [performance.now(), threads.map(scheduled)]
+  await signal(ask)
+  const [took, after] = [performance.now() - begin, threads.map(scheduled)]
+  const waited = after.reduce((sum, { waited }, i) => sum + waited - (before[i]?.waited ?? 0), 0)
+  const time = Math.max(0, took - waited)
+  return { time, processor: after[0]?.ran === 0 ? time : (after[0]?.ran ?? 0) - (before[0]?.ran ?? 0) }
+}
+
 const measured = async (ask: Ask): Promise<Told> => {
-  const begin = performance.now()
-  const signals: Array<Promise<number>> = []
-  for (let due = begin; due < begin + ask.millis; due += INTERVAL) {
-    const early = due - performance.now()
-    if (early > 0) await rest(early)
-    const sent = signal(ask).then(() => performance.now() - due)
-    // The window reports a failure at its end.
-    sent.catch(() => {})
-    signals.push(sent)
-  }
+  const end = performance.now() + ask.millis
+  const samples: Array<Sample> = []
   try {
-    return { millis: await Promise.all(signals) }
+    for (let due = performance.now(); due < end; due = Math.max(due + INTERVAL, performance.now())) {
+      await rest(Math.max(0, due - performance.now()))
+      samples.push(await timed(ask))
+    }
+    return { samples }
   } catch (error) {
-    return { millis: [], failure: String(error) }
+    return { samples: [], failure: String(error) }
   }
 }
 

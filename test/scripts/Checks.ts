@@ -30,6 +30,9 @@ const separate = ["test/architecture.test.ts", "test/runtime/", "test/package/"]
 
 const script = (name: string, ...args: ReadonlyArray<string>) => [node(), "test/scripts/run.mjs", name, ...args] as const
 
+/** The arguments with which the attack makes the parts that failed, which its last lines tell. */
+const failedParts = (output: string): ReadonlyArray<string> => /^again: (.*)$/m.exec(output)?.[1]?.split(" ") ?? []
+
 const types = command("types", [tool("tsc"), "-p", ".", "--noEmit"])
 const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
 const language = shown("language", script("language", "--brief"))
@@ -42,7 +45,7 @@ const denoTypes = command("types on Deno", [tool("deno"), "check", "--doc", "src
 const examples = busy("examples in the docs", [tool("deno"), "test", "-A", "--no-check", "--doc", "src"])
 const workerd = tests("bundle on workerd", "node", { files: ["test/runtime/"] })
 const packed = tests("package", "node", { files: ["test/package/"] })
-const attack = busy("attack", script("attack", "--minutes", "0.6"))
+const attack = busy("attack", script("attack", "--minutes", "0.6"), failedParts)
 
 /** The checks of the sources. */
 const sources: Stage = [[types], [lint, language, floors]]

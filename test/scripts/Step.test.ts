@@ -194,4 +194,11 @@ writeFileSync(mark, "")
     assert.isFalse(await runAll([[[busy("attack", [process.execPath, join(at, "missing.mjs")])]]]))
     rmSync(at, { recursive: true })
   })
+
+  it("of a command repeats the parts alone that its output names", async () => {
+    const at = folder({ "parts.mjs": "console.log('again: b'); process.exitCode = process.argv.includes('b') ? 0 : 1" })
+    const step = busy("attack", [process.execPath, join(at, "parts.mjs"), "a"], (output) => output.trim().split(" ").slice(1))
+    assert.isTrue(await runAll([[[step]]]))
+    rmSync(at, { recursive: true })
+  })
 })

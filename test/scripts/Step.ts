@@ -53,11 +53,21 @@ export const command = (name: string, line: readonly [string, ...Array<string>])
 /** A command line of which the output is printed though it passed. */
 export const shown = (name: string, line: readonly [string, ...Array<string>]): Step => ({ ...command(name, line), isShown: true })
 
-/** A command line that starts processes and hosts, and so runs once more, alone, if it fails. */
-export const busy = (name: string, line: readonly [string, ...Array<string>]): Step => {
-  const once = command(name, line)
-  return { name, run: async () => ({ ...await once.run(), again: once.run }) }
-}
+/**
+ * A command line that starts processes and hosts, and so runs once more, alone, if it fails. `left` are the arguments by which it
+ * runs what failed alone, taken from its output.
+ */
+export const busy = (
+  name: string,
+  line: readonly [string, ...Array<string>],
+  left: (output: string) => ReadonlyArray<string> = () => []
+): Step => ({
+  name,
+  run: async () => {
+    const first = await command(name, line).run()
+    return { ...first, again: command(name, [...line, ...left(first.output)]).run }
+  }
+})
 
 /** The tests of a step. */
 export interface Selection {

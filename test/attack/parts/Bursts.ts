@@ -4,14 +4,18 @@
  * @module
  */
 import { connect, type Socket } from "node:net"
+import process from "node:process"
 import { bystander } from "../Part.ts"
 import { hold, type Target, tokens } from "../Targets.ts"
 
 /** The pages of a burst. */
 const PAGES = 100
 
-/** The bursts of each list. The median of their counts decides: now and then the small request is read first, or late. */
+/** The most bursts of each list. The median of their counts decides: now and then the small request is read first, or late. */
 const BURSTS = 5
+
+/** The bursts on one side of the bound that decide their median. */
+const MAJORITY = (BURSTS + 1) / 2
 
 /**
  * The most pages that may be answered before the small request, which takes some turns. Of a list that does not give way all are
@@ -79,8 +83,11 @@ const before = async (target: Target, path: string, token: string): Promise<numb
     many.write(`${head("GET /livez", token)}\r\n`)
     one.write(`${head("GET /livez", token)}\r\n`)
     await Promise.all([many.until(1), one.until(1)])
+    // The server stands still meanwhile: on a busy machine it would answer many pages before the small request is written.
+    process.kill(target.server.process.pid ?? 0, "SIGSTOP")
     many.write(`${head(`GET ${path}`, token)}\r\n`.repeat(PAGES))
     one.write(small)
+    process.kill(target.server.process.pid ?? 0, "SIGCONT")
     await one.until(2)
     const found = many.answers - 1
     await many.until(PAGES + 1)
@@ -97,10 +104,13 @@ export type List = readonly [path: string, token: string]
 /** Holds that a small request overtakes the pages of each list, which one client asked for before it. */
 export const overtaken = async (target: Target, lists: ReadonlyArray<List>): Promise<void> => {
   for (const [path, token] of lists) {
-    const found: Array<number> = []
-    for (let i = 0; i < BURSTS; i++) found.push(await before(target, path, token))
-    const median = found.sort((a, b) => a - b)[(BURSTS - 1) / 2] ?? 0
+    const [held, late]: readonly [Array<number>, Array<number>] = [[], []]
+    while (held.length < MAJORITY && late.length < MAJORITY) {
+      const found = await before(target, path, token)
+      ;(found <= MOST ? held : late).push(found)
+    }
     const who = token === tokens.operator ? "the operator" : "a reader"
-    hold(median <= MOST, `${median} of ${PAGES} pages of ${path} for ${who} are answered before a small request of another space`)
+    const told = `${late.join(", ")} of ${PAGES} pages of ${path} for ${who} are answered before a small request of another space`
+    hold(late.length < MAJORITY, told)
   }
 }
