@@ -84,6 +84,24 @@ export const remove = Endpoint.make("DELETE", `${SPACE}/cells/*`, {
   refusals: ofWrite
 })
 
+/** A declared type: its JSON Schema, and the digest of that. */
+const declared = () => Schema.optional(Schema.Struct({ digest: text, schema: Schema.Unknown }))
+
+/** The types of a space. */
+export const types = Endpoint.make("GET", `${SPACE}/schema`, {
+  does: words(
+    "The types that the active modules declare, each by its path: the JSON Schema of its cells, and that of the payload of its signal. " +
+    "A reader sees those of the cells that it may know, if a rule of the labels names `/sys/schema/**`. A page looks at 100 types: it " +
+    "can be short before the end, which is where `next` is null."
+  ),
+  query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(100) }),
+  answer: () => Schema.Struct({
+    types: Schema.Array(Schema.Struct({ path: text, cell: declared(), signal: declared() })),
+    next: Query.next(text)
+  }),
+  access: "reader"
+})
+
 const beat = () => Schema.Struct({
   beat: count,
   inbox: Schema.optional(CellValue.schema()),

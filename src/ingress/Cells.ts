@@ -27,6 +27,7 @@ import type { SpaceTable } from "./SpaceTable.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
+import * as Types from "./Types.ts"
 import * as Wire from "./Wire.ts"
 import * as WrittenSpace from "./WrittenSpace.ts"
 
@@ -60,6 +61,7 @@ export const routes = (table: SpaceTable, { hash, kernel, stream }: Pick<RouteCo
     const space = await Effect.runPromise(table.space(params.space))
     return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, { hash, request })
   })
+  table.ofSpace(Endpoints.types, (space, { query }) => Types.of(space, query))
   table.serve(Endpoints.write, async ({ params, request, token }) => {
     const write = await writeOf(place(request.url, Endpoints.write), { hash, request })
     return write(await WrittenSpace.find(kernel, params.space, { token }))

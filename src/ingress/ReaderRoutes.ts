@@ -25,6 +25,7 @@ import * as SignalPost from "./SignalPost.ts"
 import * as SignalResponse from "./SignalResponse.ts"
 import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
+import * as Types from "./Types.ts"
 import * as Wire from "./Wire.ts"
 
 /**
@@ -42,6 +43,7 @@ export const routes = (table: SpaceTable, { hash, stream, transfers }: Pick<Rout
     await Effect.runPromise(reader.admit(address))
     return stream(follow(reader, address, Sse.lastOf(request)), name)
   })
+  table.toReaders(Cell.types, (reader, { query }) => Types.ofReader(reader, query))
   table.toReaders(Cell.content, (reader, { params, request }) =>
     Blobs.send({ name: params.space, blobPart: (hash, part) => reader.blobPart(hash, part) }, params.hash, { request, transfers }))
   table.toReaders(Signal.receipt, (reader, { params: { id } }, { name }) =>

@@ -76,6 +76,7 @@ export const trips: { readonly [K in Own]: Trip } = {
   "PUT /v1/spaces/:space/cells/*": ({ shop }) => shop.call("PUT /cells/*", { params: { "*": "data/a" }, body: { n: 1 } }),
   "GET /v1/spaces/:space/cells/*": ({ shop }) => shop.call("GET /cells/*", { params: { "*": "data/a" }, query: { path: "/n" } }),
   "DELETE /v1/spaces/:space/cells/*": ({ shop }) => shop.call("DELETE /cells/*", { params: { "*": "data/a" } }),
+  "GET /v1/spaces/:space/schema": ({ shop }) => shop.call("GET /schema", { query: { limit: 3 } }),
   "GET /v1/spaces/:space/beats": ({ shop }) => shop.call("GET /beats", { query: { limit: 3 } }),
   "GET /v1/spaces/:space/beats/:beat": ({ shop }) => shop.call("GET /beats/:beat", { params: { beat: "1" } }),
   "PUT /v1/spaces/:space/blobs": ({ ids, shop }) => keep(ids, "hash", [shop.blobs.put(new Uint8Array([1, 2])), ({ hash }) => hash]),

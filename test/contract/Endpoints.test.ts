@@ -43,7 +43,7 @@ describe("The endpoints", () => {
 
   it("are for readers, too, if they show or take what a clearance admits", () => {
     assert.deepStrictEqual(named(({ access }) => access === "reader").toSorted(), [
-      "GET …/blobs/:hash", "GET …/cells/*", "GET …/receipts/:id", "GET …/waiting", "POST …/signals"
+      "GET …/blobs/:hash", "GET …/cells/*", "GET …/receipts/:id", "GET …/schema", "GET …/waiting", "POST …/signals"
     ])
   })
 

@@ -67,6 +67,7 @@ const routes: Readonly<Record<string, ReadonlyArray<List>>> = {
   [`${SPACE}/runs/:oid`]: [],
   [`${SPACE}/rv`]: [list("?limit=100")],
   [`${SPACE}/rv/:key`]: [one("/k1-1")],
+  [`${SPACE}/schema`]: [],
   [`${SPACE}/waiting`]: [list()],
   // These look at the history, which is read in turns of its own.
   [`${SPACE}/journal/verification`]: [],

@@ -78,6 +78,8 @@ const cells: ReadonlyArray<Line> = [
   get(`${S}/cells/data/total?pull`),
   get(`${S}/cells/data/total`, { headers: { prefer: "wait=1" } }),
   get(`${S}/cells/data/none`),
+  get(`${S}/schema`),
+  get(`${S}/schema?limit=x`),
   get(`${S}/cells/data//none`),
   get(`${S}/cells/data/a?scope=x`),
   follow(`${S}/cells/data/b`),

@@ -8,6 +8,7 @@ import { of as problemOf } from "../../src/ingress/Problem.ts"
 import * as Loader from "../../src/loader/Loader.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostModules from "../../src/main/HostModules.ts"
+import * as TestIngress from "../ingress/TestIngress.ts"
 import * as TestSpace from "../kernel/TestSpace.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -25,6 +26,8 @@ const place = () =>
     run: (tx, { params, payload: { count } }) => tx.set(Orders.at(params), { item: "tea", count })
   })
 const total = () => Computation.make({ name: "total", output: Total, run: (tx) => tx.entries(Orders).length })
+
+const [TOKEN, WEB, KEEPER] = ["a-token-for-tests", "a-token-of-a-reader", "a-token-of-another-reader"] as const
 
 const sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 }
 
@@ -53,6 +56,38 @@ describe("The schema of a space", () => {
     assert.isUndefined(yield* space.get("/sys/schema/data/orders/{id}"))
     yield* TestSpace.replays(space)
   }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.live("is an answer of HTTP, a page at a time, with the types that its reader may know", () =>
+    Effect.flatMap(TestIngress.serve({
+      enzymes: [place(), declaring("secret", "/data/secret/:id", Schema.String)],
+      config: {
+        spaces: { create: "on-demand" },
+        token: TOKEN,
+        labels: {
+          cells: { "/sys/schema/**": [], "/data/secret/**": ["secret"] },
+          readers: { web: { token: WEB, clearance: [] }, keeper: { token: KEEPER, clearance: ["secret"] } }
+        }
+      }
+    }), ({ ask, post }) => Effect.promise(async () => {
+      await post("/v1/spaces/shop/signals", { signal: "/signals/secret" }, { prefer: "wait=10", authorization: `Bearer ${TOKEN}` })
+      const paths = async (query = "", token: string = TOKEN) => {
+        const { body } = await ask(`/v1/spaces/shop/schema${query}`, { headers: { authorization: `Bearer ${token}` } })
+        return body as { readonly types: ReadonlyArray<Record<string, unknown>>; readonly next: string | null }
+      }
+      const { next, types } = await paths()
+      assert.deepStrictEqual([types.map(({ path }) => path), next], [
+        ["/data/orders/:id", "/data/secret/:id", "/signals/order/:id/place"], null
+      ])
+      const [orders, , place] = types as ReadonlyArray<Record<"cell" | "signal", { readonly digest: string; readonly schema: object }>>
+      assert.deepInclude(orders?.cell.schema, { type: "object", required: ["item", "count"] })
+      assert.deepInclude(place?.signal.schema, { type: "object", required: ["count"] })
+      const first = await paths("?limit=1")
+      assert.deepStrictEqual(first.types, types.slice(0, 1))
+      assert.deepStrictEqual((await paths(`?after=${encodeURIComponent(first.next ?? "")}`)).types, types.slice(1))
+      const webs = await paths("", WEB)
+      assert.deepStrictEqual(webs.types.map(({ path }) => path), ["/data/orders/:id", "/signals/order/:id/place"])
+      assert.lengthOf((await paths("", KEEPER)).types, 3)
+    })))
 
   it.effect("is absent from a space without types", () => Effect.gen(function*() {
     const space = yield* TestKernel.space([TestSpace.put])
