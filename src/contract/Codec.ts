@@ -45,6 +45,9 @@ const known = (of: WeakMap<Lazy, Code>, key: Lazy, make: (schema: Schema.Top) =>
   return code
 }
 
+/** The schemas of decoded objects. */
+const decoded = new WeakMap<object, Lazy>()
+
 /**
  * Decodes an object by its schema. It may have no other fields.
  *
@@ -52,7 +55,21 @@ const known = (of: WeakMap<Lazy, Code>, key: Lazy, make: (schema: Schema.Top) =>
  * @category constructors
  * @since 0.2.0
  */
-export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S["Type"] => known(decoders, schema, decoder)(input)
+export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S["Type"] => {
+  const value = known(decoders, schema, decoder)(input)
+  decoded.set(value as object, schema)
+  return value
+}
+
+/**
+ * Tests whether {@link decode} made an object by a schema. HTTP decodes a body before it opens the space, whose API does not decode
+ * it again.
+ *
+ * @category guards
+ * @since 0.2.0
+ */
+export const isDecoded = (schema: Lazy, value: unknown): value is object =>
+  typeof value === "object" && value !== null && decoded.get(value) === schema
 
 /**
  * A value as JSON, by its schema. A record that another version wrote may lack fields or have further ones. Such a value is shown as it

@@ -21,7 +21,7 @@ export interface Verb {
   readonly does: string
   /** Whether it makes a record, or changes one. */
   readonly on: "list" | "record"
-  /** The fields of its body, whose schemas only check: HTTP and the API of a space decode them in turn. Without them it has no body. */
+  /** The fields of its body. Without them it has no body. */
   readonly body?: Fields
   /** Switches, as parameters of the query. */
   readonly switches?: Switches

@@ -64,7 +64,7 @@ export const routes = (table: SpaceTable, face: Face, { proves = () => Effect.vo
       const id = idOf(params)
       const token = worker === undefined ? undefined : WorkerToken.of(request.headers)
       if (token === undefined) return execute(id, given)
-      return Effect.andThen(proves({ space, id, token }), execute(id, { ...given as object, token }))
+      return Effect.andThen(proves({ space, id, token }), execute(id, Object.assign(given as object, { token })))
     })
   }
 }

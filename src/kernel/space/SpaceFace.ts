@@ -59,14 +59,15 @@ export const make = <K extends Kinds>({ closed, commands, face, get, list }: Par
     const submit = (id: string, given: unknown) => access.use((space) => space.commands.submit(() => {
       if (typeof id !== "string") throw records.absent(typeof id)
       if (body === undefined) return command(given ?? {}, id, space)
+      if (worker === undefined || Codec.isDecoded(body, given)) return command(decode(body, given), id, space)
       const { token, ...fields } = present(given)
-      const shown = token === undefined ? {} : { token }
       // A token is no field of a body, where anybody could look for one.
-      return command(worker === undefined ? decode(body, { ...fields, ...shown }) : { ...decode(body, fields), ...shown }, id, space)
+      return command({ ...decode(body, fields), ...token === undefined ? {} : { token } }, id, space)
     }))
     const decode = (schema: NonNullable<Verb["body"]>, given: unknown): object => {
+      if (Codec.isDecoded(schema, given)) return given
       try {
-        return Codec.decode(schema, given) as object
+        return Codec.decode(schema, present(given)) as object
       } catch (error) {
         throw error instanceof Codec.Misfit ? records.invalid?.(`it ${error.reason}`) ?? error : error
       }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Codec from "../../../src/contract/Codec.ts"
 import type { Face } from "../../../src/contract/Face.ts"
 import * as Fields from "../../../src/contract/Fields.ts"
 import { face as runs } from "../../../src/durable/Face.ts"
@@ -62,5 +63,16 @@ describe("The API of a ledger", () => {
       yield* client["report"]!("job", { token: "abc", telemetry: 1 })
       assert.deepStrictEqual(taken, [{ telemetry: 1, token: "abc" }])
       assert.strictEqual((yield* Effect.flip(client["kill"]!("job", { token: "abc" }))).code, "rv/invalid")
+    }))
+
+  it.effect("takes a decoded body as it is, and no body that another verb decoded", () =>
+    Effect.gen(function*() {
+      const { client, taken } = clientOf(rendezvous as never)
+      const { kill, report } = rendezvous.verbs
+      const body = Codec.decode(kill.body, { wait: 1 }) as object
+      yield* client["kill"]!("job", body)
+      assert.strictEqual(taken[0], body)
+      const other = Codec.decode(report.body, { telemetry: 1 }) as object
+      assert.strictEqual((yield* Effect.flip(client["kill"]!("job", other))).code, "rv/invalid")
     }))
 })
