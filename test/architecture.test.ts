@@ -268,6 +268,7 @@ describe("architecture", () => {
       ["systole/contract", "./src/contract/index.ts"],
       ["systole/guards", "./src/main/RunGuards.ts"],
       ["systole/react", "./src/react/index.ts"],
+      ["systole/rich", "./src/cell/RichJson.ts"],
       ["systole/testing", "./src/main/testing/index.ts"],
       ["systole/workers", "./src/main/workers/index.ts"]
     ] as const

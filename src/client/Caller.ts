@@ -21,7 +21,7 @@ export interface Settings {
   readonly url?: string | undefined
   /** The token, or a function that gives it for each request, such as one that renews it. */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>) | undefined
-  /** The form of values that JSON has none for. Without it they are refused with `value/rich`. */
+  /** The form of values that JSON has none for: `rich` of `systole/rich`. Without it they are refused with `value/rich`. */
   readonly rich?: Json.Rich | undefined
   /** Replaces `fetch`, time or chance. */
   readonly platform?: Partial<Platform> | undefined
@@ -126,7 +126,7 @@ export const callerOf = ({ platform, rich, token, url = "" }: Settings): Caller 
           ...body === undefined || isBytes(body) ? {} : { "content-type": "application/json" },
           ...headers
         },
-        ...body === undefined ? {} : { body: isBytes(body) ? body : Json.write(body).text }
+        ...body === undefined ? {} : { body: isBytes(body) ? body : Json.textOf(body) }
       })
     },
     stream: (key, parts) => follow(target, pathOf(key, parts), parts)

@@ -6,7 +6,7 @@
 import { failed } from "./RequestFailed.ts"
 
 /**
- * The form of values that JSON has none for, such as a `Date` or a `Map`. `Rich` of `systole/cells` is one.
+ * The form of values that JSON has none for, such as a `Date` or a `Map`: `rich` of `systole/rich`.
  *
  * @category models
  * @since 0.2.0
@@ -41,11 +41,14 @@ function checked(this: unknown, key: string, value: unknown): unknown {
 const PLAIN = "application/json"
 const RICH = "application/vnd.systole.rich+json"
 
-/** The text of a value, and its media type. */
-export const write = (value: unknown, rich?: Rich): { readonly text: string; readonly type: string } => {
+/** The form of a value, and the media type of JSON with it. */
+export const formOf = (value: unknown, rich?: Rich): { readonly form: unknown; readonly type: string } => {
   const form = rich === undefined ? value : rich.write(value)
-  return { text: JSON.stringify(form, checked), type: rich !== undefined && isRich(form) ? RICH : PLAIN }
+  return { form, type: rich !== undefined && isRich(form) ? RICH : PLAIN }
 }
+
+/** The text of JSON. What it has no form for is refused. */
+export const textOf = (form: unknown): string => JSON.stringify(form, checked)
 
 /** A value from the JSON of an answer. */
 export const read = (value: unknown, rich?: Rich): unknown => {

@@ -108,9 +108,11 @@ export class SpaceClient {
     const { abort, at, headers, id = this.caller.target.platform.id(), label, params, payload, qos, seconds, target, wait } =
       (parts ?? {}) as SignalOptions & { readonly params?: Readonly<Record<string, string>>; readonly payload?: unknown }
     const path = typeof signal === "string" ? signal : String(params === undefined ? signal : signal.at(params as Given))
+    const { form, type } = Json.formOf(payload, this.caller.rich)
     const answer = await this.send("POST /signals", {
-      body: { signal: path, target: target === undefined ? target : String(target), payload, id, at, qos, label },
-      wait, seconds, headers, abort, isSafe: true
+      body: { signal: path, target: target === undefined ? target : String(target), payload: form, id, at, qos, label },
+      headers: { "content-type": type, ...headers },
+      wait, seconds, abort, isSafe: true
     }) as Receipt | { readonly id: string }
     return { id: answer.id, own: id, receipt: "handlings" in answer ? answer : undefined }
   }
@@ -141,8 +143,8 @@ export class SpaceClient {
   async set<A = unknown>(place: Place<A>, value: NoInfer<A>, options: CallOptions = {}): Promise<{ readonly beat: number }> {
     if (value === undefined) throw failed("value/invalid", "A cell is set to undefined. Remove it with remove()")
     // As text, because bytes are a value here.
-    const { text, type } = Json.write(value, this.caller.rich)
-    const [body, headers] = [utf8.encode(text), { "content-type": type, ...options.headers }]
+    const { form, type } = Json.formOf(value, this.caller.rich)
+    const [body, headers] = [utf8.encode(Json.textOf(form)), { "content-type": type, ...options.headers }]
     return await this.send("PUT /cells/*", { ...options, ...placeOf(place), body, headers }) as { readonly beat: number }
   }
 

@@ -7,30 +7,19 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import * as Document from "../cell/Document.ts"
-import * as JsonParser from "../cell/JsonParser.ts"
-import * as Rich from "../cell/Rich.ts"
+import * as RichJson from "../cell/RichJson.ts"
 import type { Value } from "../cell/Value.ts"
-import * as Values from "../cell/Value.ts"
 
-/**
- * A value as JSON. A rich one, such as a date, has the form of a stored document.
- *
- * @category getters
- * @since 0.2.0
- */
-export const toJson = (value: Value): unknown => {
-  if (value === undefined) return undefined
-  return Document.plainOf(value) ?? JsonParser.parse(Document.encode(value).text)
-}
+/** The media type of JSON with a value that plain JSON has no form for. */
+export const RICH = "application/vnd.systole.rich+json"
+
+/** A value as JSON. A rich one, such as a date, has the form of a stored document. */
+export const toJson = RichJson.toJson
 
 /** A value from its JSON. A text that is in the form of a rich value, but not one, is no value. */
 const fromJson = (json: unknown): Effect.Effect<Value, SchemaIssue.InvalidValue> =>
   Effect.try({
-    try: () => {
-      const value = Values.canonical(json).value
-      return typeof value === "object" && value !== null && Object.hasOwn(value, Rich.KEY) ? Rich.accept(value) : value
-    },
+    try: () => RichJson.fromJson(json),
     catch: (error) => new SchemaIssue.InvalidValue({ message: String((error as Error).message) })
   })
 

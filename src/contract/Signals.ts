@@ -101,11 +101,13 @@ export const post = Endpoint.make("POST", `${SPACE}/signals`, {
     "`signal/no-match`; see Ends. `Idempotency-Key` equals `id`: a repeated request gets the first answer and runs nothing. " +
     "`at` is `{ beat }`, `{ beats }` or `{ ms }`. A list of signals, or one in each line of `application/x-ndjson`, is a batch of up to "
   ) +
-    `${MAX_BATCH}: 207 with the answer to each; see Batches. CloudEvents are taken, too.`,
+    `${MAX_BATCH}: 207 with the answer to each; see Batches. With \`${CellValue.RICH}\` a payload, also one of a batch, may be in the ` +
+    "form of a value that JSON has none for, such as a date. CloudEvents are taken, too.",
   body: signal,
   bodies: {
     "application/json": batch,
     "application/x-ndjson": batch,
+    [CellValue.RICH]: () => Schema.Union([signal(), batch()]),
     "application/cloudevents+json": cloudEvent,
     "application/cloudevents-batch+json": () => Schema.Array(cloudEvent()).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_BATCH))
   },

@@ -10,6 +10,7 @@ import { RequestRefused } from "./Problem.ts"
 import * as SignalBatch from "./SignalBatch.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
+import * as Wire from "./Wire.ts"
 
 /** Sends a signal, and waits for its receipt at most so many seconds. */
 export type Send = (signal: PostedSignal, seconds: number | undefined, hears: SignalResponse.Hears) => void
@@ -26,6 +27,9 @@ const NDJSON = /^application\/(?:x-)?ndjson\s*(?:;|$)/i
 
 type Sent = PostedSignal | ReadonlyArray<SignalBatch.Item>
 
+/** @throws RequestRefused */
+const decodeRich: typeof SignalRequest.decode = (body, key) => Wire.signal(SignalRequest.decode(body, key))
+
 /** The signal of a body, or those of a batch. */
 const read = async (request: Request): Promise<Sent> => {
   const key = request.headers.get("idempotency-key")
@@ -34,13 +38,14 @@ const read = async (request: Request): Promise<Sent> => {
   const isLines = NDJSON.test(request.headers.get("content-type") ?? "")
   const body = isLines ? await Body.text(request) : await Body.json(request)
   if (mode === "structured") return CloudEvents.signalOf(body, key)
-  if (!isLines && mode === undefined && !Array.isArray(body)) return SignalRequest.decode(body, key)
+  const decode = Wire.isRich(request.headers.get("content-type")) ? decodeRich : SignalRequest.decode
+  if (!isLines && mode === undefined && !Array.isArray(body)) return decode(body, key)
   if (key !== null) throw new RequestRefused({
     code: "signal/id-malformed",
     reason: "The header Idempotency-Key comes with a batch, and names one signal. Give each signal of the batch its own id"
   })
   if (isLines) return SignalBatch.ofLines(body as string)
-  return SignalBatch.ofList(body, mode === "batch" ? CloudEvents.signalOf : SignalRequest.decode)
+  return SignalBatch.ofList(body, mode === "batch" ? CloudEvents.signalOf : decode)
 }
 
 const isBatch = (sent: Sent): sent is ReadonlyArray<SignalBatch.Item> => Array.isArray(sent)

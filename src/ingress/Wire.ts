@@ -2,21 +2,20 @@
  * The wire format of values: JSON, or the superjson form for values that JSON cannot represent.
  *
  * A plain value is `application/json`. A value with a Date, a Map or the like is
- * `{ "$rich": { "json": …, "meta": … } }` with the media type {@link RICH}. Nested values use the same form.
+ * `{ "$rich": { "json": …, "meta": … } }` with the media type `application/vnd.systole.rich+json`. Nested values use the same form.
  *
  * @module
  */
 import * as Document from "../cell/Document.ts"
 import * as Rich from "../cell/Rich.ts"
+import * as RichJson from "../cell/RichJson.ts"
 import * as Value from "../cell/Value.ts"
 import * as CellValue from "../contract/CellValue.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as EntityTag from "./EntityTag.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { HandlingReceipt, Receipt } from "../kernel/model/Receipt.ts"
-
-/** The media type of a value that plain JSON cannot represent. */
-export const RICH = "application/vnd.systole.rich+json"
+import type { PostedSignal } from "../kernel/view/Space.ts"
 
 /**
  * A response with a value as its body, or 304 for a request that has it.
@@ -29,7 +28,7 @@ export const response = (value: Value.Value, request: Request, hash: Pick<Hash["
   const etag = EntityTag.of(document.text, hash)
   const headers = { etag, "cache-control": "no-store" }
   if (EntityTag.names(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers })
-  const type = document.plain === undefined ? RICH : "application/json"
+  const type = document.plain === undefined ? CellValue.RICH : "application/json"
   return new Response(document.text, { headers: { "content-type": type, ...headers } })
 }
 
@@ -89,11 +88,28 @@ const reasons: Partial<Record<Receipt["status"], (receipt: Receipt, asked: Asked
  */
 export const value = (body: unknown, type: string | null): Value.Value => {
   const { rich, value } = Value.canonical(body)
-  if (rich || type === null || !type.startsWith(RICH)) return value
+  return rich || !isRich(type) ? value : accepted(() => Rich.accept(value), "body")
+}
+
+/** Whether a body of this media type has values in the rich form. */
+export const isRich = (type: string | null): boolean => type?.startsWith(CellValue.RICH) === true
+
+/**
+ * A signal from a body of the rich media type, in which its payload may be in the form.
+ *
+ * @throws RequestRefused
+ * @category constructors
+ * @since 0.2.0
+ */
+export const signal = (given: PostedSignal): PostedSignal =>
+  given.payload === undefined ? given : { ...given, payload: accepted(() => RichJson.fromJson(given.payload), "payload") }
+
+/** @throws RequestRefused */
+const accepted = (accept: () => Value.Value, name: string): Value.Value => {
   try {
-    return Rich.accept(value)
+    return accept()
   } catch (error) {
     if (!(error instanceof Value.InvalidValue)) throw error
-    throw new RequestRefused({ code: "body/malformed", reason: `The body is not in the form of ${RICH}: ${error.message}` })
+    throw new RequestRefused({ code: "body/malformed", reason: `The ${name} is not in the form of ${CellValue.RICH}: ${error.message}` })
   }
 }

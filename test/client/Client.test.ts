@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { Cell, Computation, Document, Enzyme, Signal } from "systole"
-import { RequestFailed, type Rich } from "../../src/client/index.ts"
+import { Cell, Computation, Enzyme, Signal } from "systole"
+import { rich } from "systole/rich"
+import { RequestFailed } from "../../src/client/index.ts"
 import * as TestIngress from "../ingress/TestIngress.ts"
 import { clientOf, ManualClock } from "./TestClient.ts"
 
@@ -33,16 +34,12 @@ const fail = Enzyme.make({
   }
 })
 
-/** Values that are more than JSON, in their form. */
-const rich: Rich = {
-  write: (value) => JSON.parse(Document.encode(value).text),
-  read: (form) => Document.read(Document.decode(JSON.stringify(form)), [])
-}
+const keep = Enzyme.make({ name: "keep", query: "/signals/keep", run: (tx, { payload }) => tx.set("/data/kept", payload) })
 
 const order: typeof Order.Type = { item: "tea", count: 2 }
 
 const test = (name: string, run: (app: TestIngress.TestIngress, shop: ReturnType<ReturnType<typeof clientOf>["space"]>) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(TestIngress.serve({ enzymes: [place, fail], nodes: [total] }), (app) =>
+  it.live(name, () => Effect.flatMap(TestIngress.serve({ enzymes: [place, fail, keep], nodes: [total] }), (app) =>
     Effect.promise(async () => {
       await clientOf(app).call("PUT /v1/spaces/:space", { params: { space: "shop" } })
       await run(app, clientOf(app).space("shop"))
@@ -139,13 +136,17 @@ describe("The client of a space", () => {
     assert.strictEqual((await failure(shop.set("/data/a", undefined))).code, "value/invalid")
   })
 
-  test("writes and reads values that are more than JSON in their form, and refuses them as payloads", async (app) => {
+  test("writes and reads values that are more than JSON in their form, in cells and in payloads", async (app) => {
     const shop = clientOf(app, { rich }).space("shop")
     const value = { at: new Date(0), counts: new Map([["tea", 2]]) }
     await shop.set("/data/a", value)
     assert.deepStrictEqual(await shop.get("/data/a"), value)
     assert.strictEqual((await shop.signal(Place, { params: { id: "17" }, payload: order, wait: 10 })).receipt?.status, "handled")
-    assert.strictEqual((await failure(shop.signal("/signals/fail", { payload: value }))).code, "value/rich")
+    for (const payload of [value, new Date(5), 12n, new Uint8Array([1, 2]), [{ at: new URL("http://a/") }], { $rich: 1 }, "plain"]) {
+      assert.strictEqual((await shop.signal("/signals/keep", { payload, wait: 10 })).receipt?.status, "handled")
+      assert.deepStrictEqual(await shop.get("/data/kept"), payload)
+    }
+    assert.strictEqual((await failure(clientOf(app).space("shop").signal("/signals/keep", { payload: value }))).code, "value/rich")
   })
 
   test("writes at the place that an address names, also where a key has the sign before it", async (_, shop) => {

@@ -5,6 +5,7 @@ import * as Codec from "../../src/contract/Codec.ts"
 import { isOf, LIVE, READY, REPORT, spaceIn } from "../../src/contract/Paths.ts"
 import * as Signals from "../../src/contract/Signals.ts"
 import * as SignalRequest from "../../src/ingress/SignalRequest.ts"
+import * as CellValue from "../../src/contract/CellValue.ts"
 import * as Wire from "../../src/ingress/Wire.ts"
 import * as WorkerToken from "../../src/ingress/WorkerToken.ts"
 import { endpoints } from "../docs/Generated.ts"
@@ -117,6 +118,6 @@ describe("What is decoded by hand", () => {
 
   const rich = { $rich: { json: "2026-01-01T00:00:00.000Z", meta: { values: ["Date"], v: 1 } } }
   it.each([rich, { $rich: 5 }, { $rich: { json: 1 } }, { ...rich, more: 1 }])("takes the rich form %j if its schema does", (value) => {
-    assert.strictEqual(fits(written, value), takes(() => Wire.value(value, Wire.RICH)))
+    assert.strictEqual(fits(written, value), takes(() => Wire.value(value, CellValue.RICH)))
   })
 })

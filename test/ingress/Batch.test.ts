@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
-import { type Answer, enzymes, problem, serve, signal, signals, test } from "./TestIngress.ts"
+import { type Answer, enzymes, problem, serve, signal, signals, test, type TestIngress } from "./TestIngress.ts"
 import { present } from "../support/Present.ts"
 
 /** The answer to one signal of a batch. */
@@ -24,6 +24,45 @@ const long = Enzyme.make({ name: "long", query: "/signals/long", run: () => "x".
 const batch = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ({ ...signal, id: `mine-${from + i}` }))
 
 const lines = { "content-type": "application/x-ndjson" }
+
+describe("Signals with payloads that are more than JSON", () => {
+  const RICH = { "content-type": "application/vnd.systole.rich+json", prefer: "wait=10" }
+  const form = { $rich: { json: { at: "2026-01-01T00:00:00.000Z", n: "12" }, meta: { values: { at: ["Date"], n: ["bigint"] }, v: 1 } } }
+  const wrong = { $rich: { json: 1, meta: { values: ["Date"], v: 1 } } }
+  const keep = Enzyme.make({
+    name: "keep",
+    query: "/signals/keep",
+    run: (tx, { payload }) => tx.append("/data/kept", payload)
+  })
+  const kept = (test: (app: TestIngress) => Promise<void>) =>
+    Effect.flatMap(serve({ enzymes: [keep] }), (app) => Effect.promise(() => test(app)))
+
+  it.live("are taken alone and in batches, by a media type of their own, and are their values for an enzyme", () =>
+    kept(async ({ ask, kernel, post }) => {
+      const one = (payload: unknown) => ({ signal: "/signals/keep", payload })
+      assert.strictEqual((await post(signals, one(form), RICH)).status, 200)
+      const batch = await post(signals, [one(5), one(wrong), one(form)], RICH)
+      const { answers } = batch.body as { readonly answers: ReadonlyArray<{ readonly status: number; readonly body: object }> }
+      assert.deepStrictEqual(answers.map(({ status }) => status), [200, 400, 200])
+      assert.deepInclude(answers[1]?.body, { code: "body/malformed" })
+      const value = { at: new Date(Date.UTC(2026, 0)), n: 12n }
+      const space = await Effect.runPromise(kernel.space("shop"))
+      assert.deepStrictEqual(await Effect.runPromise(space.get("/data/kept")), [value, 5, value])
+      assert.strictEqual((await ask("/v1/spaces/shop/cells/data/kept")).headers.get("content-type"), RICH["content-type"])
+    }))
+
+  it.live("are refused in a form that is none, and are what they are as plain JSON", () =>
+    kept(async ({ kernel, post }) => {
+      for (const payload of [wrong, { $rich: 1 }, { ...form, more: 1 }]) {
+        assert.deepStrictEqual(problem(await post(signals, { signal: "/signals/keep", payload }, RICH)), [
+          400, "body/malformed"
+        ])
+      }
+      assert.strictEqual((await post(signals, { signal: "/signals/keep", payload: form }, { prefer: "wait=10" })).status, 200)
+      const space = await Effect.runPromise(kernel.space("shop"))
+      assert.deepStrictEqual(await Effect.runPromise(space.get("/data/kept")), [form])
+    }))
+})
 
 describe("A batch of signals", () => {
   test("is answered in order, each signal as it is alone, with its own id, beat and receipt", async ({ ask, post }) => {

@@ -239,6 +239,11 @@ console.log(renderToString(createElement(SpaceProvider, { space }, createElement
     assert.include(page, "node_modules/systole/dist/src/cell/Page.js")
     assert.deepStrictEqual(page.filter((file) => file.includes("node_modules/effect/")), [])
     assert.include(await bundle("node", "page.node.js"), "node_modules/systole/dist/src/cell/index.js")
+    await installed().write("rich.ts", `import { rich } from "systole/rich"
+console.log(rich.read(rich.write(new Date(0))) instanceof Date)
+`)
+    assert.deepInclude(await installed().types("rich.ts"), { output: "", code: 0 })
+    assert.deepInclude(await installed().node("rich.ts"), { code: 0, output: "true\n" })
     for (const file of ["page.browser.js", "page.node.js"]) {
       assert.deepInclude(await installed().node(file), { code: 0, output: "<p>loading 2 false</p>\n" })
     }
