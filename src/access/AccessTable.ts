@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { MAX_TOKENS, type Token } from "./Token.ts"
-import type { Change, Saved, Snapshot } from "./TokenSet.ts"
+import { MAX_SPENT, MAX_TOKENS, type Token } from "./Token.ts"
+import type { Change, Saved, Snapshot, Spent, Store } from "./TokenSet.ts"
 
 /** A database. */
 export interface Database {
@@ -15,12 +15,14 @@ export interface Database {
 
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS token (id TEXT PRIMARY KEY, row TEXT NOT NULL) STRICT, WITHOUT ROWID",
-  "CREATE TABLE IF NOT EXISTS revision (id INTEGER PRIMARY KEY CHECK (id = 1), text TEXT NOT NULL) STRICT"
+  "CREATE TABLE IF NOT EXISTS revision (id INTEGER PRIMARY KEY CHECK (id = 1), text TEXT NOT NULL) STRICT",
+  "CREATE TABLE IF NOT EXISTS session_key (id INTEGER PRIMARY KEY CHECK (id = 1), text TEXT NOT NULL) STRICT",
+  "CREATE TABLE IF NOT EXISTS spent (id TEXT PRIMARY KEY, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID"
 ]
 
-/** Whether there was ever a token. The look writes nothing. */
-const isThere = ({ rows }: Database): boolean =>
-  rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'revision'").length > 0
+/** Whether a table was ever made. The look writes nothing. */
+const isThere = ({ rows }: Database, table = "revision"): boolean =>
+  rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", table).length > 0
 
 const revisionOf = ({ rows }: Database): string => String(rows("SELECT text FROM revision")[0]?.[0] ?? "")
 
@@ -44,6 +46,12 @@ const tokenOf = ([id, text]: ReadonlyArray<unknown>): Token => {
 
 const all = ({ rows }: Database): ReadonlyArray<Token> => rows("SELECT id, row FROM token ORDER BY id").map(tokenOf)
 
+/** The passes that are over. A table of an earlier version has none. */
+const spentIn = (database: Database): Readonly<Record<string, number>> =>
+  isThere(database, "spent")
+    ? Object.fromEntries(database.rows("SELECT id, expires FROM spent ORDER BY id").map(([id, end]) => [String(id), Number(end)]))
+    : {}
+
 /**
  * All tokens; `undefined` if the revision is the known one.
  *
@@ -53,7 +61,9 @@ const all = ({ rows }: Database): ReadonlyArray<Token> => rows("SELECT id, row F
 export const load = (database: Database, known?: string): Snapshot | undefined => {
   if (!isThere(database)) return known === "" ? undefined : { revision: "", tokens: [] }
   const revision = revisionOf(database)
-  return revision === known ? undefined : { revision, tokens: all(database) }
+  if (revision === known) return undefined
+  const spent = spentIn(database)
+  return { revision, tokens: all(database), ...Object.keys(spent).length === 0 ? {} : { spent } }
 }
 
 /** The ids of tokens that are forgotten: those that expired, and revoked ones beyond the newest. */
@@ -88,3 +98,55 @@ export const save = (database: Database, { known, now, revision, token }: Change
 export const use = (database: Database, id: string, day: string): void => {
   if (isThere(database)) database.rows("UPDATE token SET row = json_set(row, '$.used', ?) WHERE id = ?", day, id)
 }
+
+/**
+ * The random text of the key of sessions, which is kept at the first call with one.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const key = (database: Database, drawn?: string): string | undefined => {
+  const { rows } = database
+  const found = (): string | undefined => {
+    const [text] = rows("SELECT text FROM session_key")[0] ?? []
+    return text === undefined ? undefined : String(text)
+  }
+  if (drawn === undefined) return isThere(database, "session_key") ? found() : undefined
+  return database.transaction(() => {
+    for (const statement of TABLES) rows(statement)
+    rows("INSERT OR IGNORE INTO session_key VALUES (1, ?)", drawn)
+    return found()
+  })
+}
+
+/**
+ * Notes that a pass is over before its end.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const spend = (database: Database, { expires, id, now, revision }: Spent & { readonly now: number }): "again" | "first" | "full" =>
+  database.transaction(() => {
+    const { rows } = database
+    for (const statement of TABLES) rows(statement)
+    rows("DELETE FROM spent WHERE expires <= CAST(? AS INTEGER)", String(now))
+    if (rows("SELECT 1 FROM spent WHERE id = ?", id).length > 0) return "again"
+    if (Number(rows("SELECT count(*) FROM spent")[0]?.[0]) >= MAX_SPENT) return "full"
+    rows("INSERT INTO spent VALUES (?, CAST(? AS INTEGER))", id, String(expires))
+    rows("INSERT OR REPLACE INTO revision VALUES (1, ?)", revision)
+    return "first"
+  })
+
+/**
+ * The store of tokens in an open database.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const storeOf = (database: Database): Store => ({
+  load: async (known) => load(database, known),
+  save: async (change) => save(database, change),
+  use: async (id, day) => use(database, id, day),
+  key: async (drawn) => key(database, drawn),
+  spend: async (spent) => spend(database, spent)
+})

@@ -51,7 +51,7 @@ export const beyondSpaces = (token: Token, space: string | undefined): AccessRef
  * @since 0.2.0
  */
 export const refusalOf = (token: Token, { access, verb }: Rule, { cell, space }: Place): AccessRefused | undefined => {
-  if (access === "anyone") return undefined
+  if (access === "anyone" || access === "holder") return undefined
   const { clearance, prefixes, verbs } = token
   const refuse = (code: Part, reason: string) => refused(token, code, reason)
   if (!verbs.includes(verb)) return refuse("verb", `lacks the verb "${verb}"`)

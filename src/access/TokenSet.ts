@@ -19,6 +19,17 @@ export interface Snapshot {
   /** A text that each change replaces; empty before the first. */
   readonly revision: string
   readonly tokens: ReadonlyArray<Token.Token>
+  /** The passes that are over before their end: their ids, and their ends in milliseconds since 1970. */
+  readonly spent?: Readonly<Record<string, number>>
+}
+
+/** A pass that is over before its end, and shall be so from the next revision on. */
+export interface Spent {
+  readonly id: string
+  /** Milliseconds since 1970. It is forgotten then. */
+  readonly expires: number
+  /** The next revision. */
+  readonly revision: string
 }
 
 /** The result of a change: `changed` if another one came first. */
@@ -48,6 +59,10 @@ export interface Store {
   readonly save: (change: Change) => Promise<Saved>
   /** Notes the day of a use. */
   readonly use: (id: string, day: string) => Promise<void>
+  /** The random text from which the key of sessions is made. It is kept at the first call with one; `undefined` before. */
+  readonly key: (drawn?: string) => Promise<string | undefined>
+  /** Notes that a pass is over. `again` if it was so already; `full` without a note. */
+  readonly spend: (spent: Spent & { readonly now: number }) => Promise<"again" | "first" | "full">
 }
 
 /** The parts of a set. */
@@ -92,6 +107,8 @@ export class TokenSet {
   /** The ends of the tokens that were once seen revoked: a restored store may not know it. */
   private readonly revoked = new Map<string, number>()
   private readonly counts = new Map<string, Map<string, number>>()
+  /** The ends of the passes that were once seen over: a restored store may not know it. */
+  private readonly spent = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.parts = parts
@@ -101,6 +118,33 @@ export class TokenSet {
   check(secret: string): Checked | Promise<Checked> {
     if (this.isFresh) return this.settled(secret)
     return Token.idIn(secret) === undefined ? { refused: unknown } : this.reloaded(secret)
+  }
+
+  /** A decision over a set that is not too old. */
+  fresh<A>(decide: () => A, refuse: (refused: AccessRefused) => A): A | Promise<A> {
+    return this.isFresh ? decide() : this.load().then(decide, () => refuse(unavailable))
+  }
+
+  /** A token without its secret, with the refusal of one that is over, from the set as it is. */
+  find(id: string): Checked & { readonly digests: ReadonlyArray<string> } | undefined {
+    const token = this.tokens.get(id)
+    if (token === undefined) return undefined
+    const refused = this.ended(token)
+    return { digests: token.digests, ...refused === undefined ? { token } : { refused, id } }
+  }
+
+  /** Notes that a pass is over. Gives whether it was not so before. @throws AccessRefused */
+  async spend(spent: Spent): Promise<boolean> {
+    const result = await this.parts.store.spend({ ...spent, now: this.parts.now() }).catch(() => "failed" as const)
+    if (result === "failed") throw unavailable
+    if (result === "full") throw crowded
+    this.spent.set(spent.id, spent.expires)
+    return result === "first"
+  }
+
+  /** Whether a pass is over before its end. */
+  isSpent(id: string): boolean {
+    return this.spent.has(id)
   }
 
   /** The refusal of a token that holds no longer, for an answer that goes on; `undefined` of one that does. */
@@ -173,6 +217,8 @@ export class TokenSet {
     this.loaded = at
     if (snapshot === undefined) return
     this.revision = snapshot.revision
+    for (const [id, end] of Object.entries(snapshot.spent ?? {})) this.spent.set(id, end)
+    for (const [id, end] of this.spent) if (end < at) this.spent.delete(id)
     this.take(new Map(snapshot.tokens.map((token) => [token.id, token])))
   }
 
@@ -229,4 +275,9 @@ export class TokenSet {
 const unavailable = new AccessRefused(
   "access/unavailable",
   "The tokens cannot be read, so none is accepted. Send the request again, or with the token of the configuration"
+)
+
+const crowded = new AccessRefused(
+  "access/full",
+  `${Token.MAX_SPENT} sessions were ended, or begun by a link, and are not over yet, which is the limit. Try again later`
 )

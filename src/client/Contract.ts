@@ -11,6 +11,7 @@ import type * as Control from "../contract/Control.ts"
 import type { Method, Params } from "../contract/Endpoint.ts"
 import type { Face, Faces, KindsOf, Lazy } from "../contract/Face.ts"
 import type * as Inspection from "../contract/Inspection.ts"
+import type * as Sessions from "../contract/Sessions.ts"
 import type * as Signals from "../contract/Signals.ts"
 import type * as Spaces from "../contract/Spaces.ts"
 import type * as Tokens from "../contract/Tokens.ts"
@@ -89,7 +90,7 @@ type ShapeOf<E extends AnyEndpoint> = {
 }
 
 /** The endpoints of what is no ledger. */
-type Plain = In<typeof Cells> | In<typeof Control> | In<typeof Inspection> | In<typeof Signals> | In<typeof Spaces> |
+type Plain = In<typeof Cells> | In<typeof Control> | In<typeof Inspection> | In<typeof Sessions> | In<typeof Signals> | In<typeof Spaces> |
   In<typeof Tokens>
 
 type PlainShapes = { [E in Plain as ShapeOf<E>["key"]]: ShapeOf<E> }

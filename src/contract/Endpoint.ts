@@ -14,10 +14,10 @@ import { SPACE } from "./Paths.ts"
 export type Method = "GET" | "PUT" | "POST" | "DELETE"
 
 /**
- * The callers of an endpoint. `anyone` needs no token. A `reader` has a limited clearance; a `worker` shows the token of the record
- * that it reports on. The operator may call all endpoints.
+ * The callers of an endpoint. `anyone` needs no token; a `holder` has a credential, whatever its scope. A `reader` has a limited
+ * clearance; a `worker` shows the token of the record that it reports on. The operator may call all endpoints.
  */
-export type Caller = "anyone" | "operator" | "reader" | "worker"
+export type Caller = "anyone" | "holder" | "operator" | "reader" | "worker"
 
 /**
  * The right that a token needs for an endpoint. `report` ends rendezvous without their tokens, `operate` controls a space and its

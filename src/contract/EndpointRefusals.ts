@@ -15,6 +15,9 @@ const SCOPED: ReadonlyArray<Code> = [
   "access/clearance", "access/prefix", "access/space", "access/unavailable", "access/verb", "auth/expired", "auth/revoked"
 ]
 
+/** Those that no credential has where each may ask. */
+const BY_SCOPE: ReadonlyArray<Code> = ["access/clearance", "access/prefix", "access/space", "access/verb", "label/withheld"]
+
 /** The refusals of a request to a space. */
 const OF_SPACE: ReadonlyArray<Code> = [
   "space/name", "space/unknown", "space/stopped", "store/busy", "store/conflict", "store/damaged", "store/locked", "store/stale",
@@ -37,6 +40,7 @@ export const of = ({ access, body, effect, events, path, query, refusals = [] }:
   }
   add(GUARDED, access !== "anyone")
   add(SCOPED, access !== "anyone")
+  if (access === "holder") for (const code of BY_SCOPE) codes.delete(code)
   add(OF_SPACE, path.startsWith(SPACE))
   add(OF_JSON, body !== undefined)
   add(["query/invalid"], query !== undefined)

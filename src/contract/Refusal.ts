@@ -21,7 +21,8 @@ const codes = {
   unidentified: ["auth/expired", "auth/missing", "auth/revoked", "webhook/signature", "webhook/timestamp"],
   /** The caller may not do that. */
   denied: [
-    "access/clearance", "access/prefix", "access/space", "access/verb", "cell/refused", "host/refused", "label/withheld", "rv/token"
+    "access/clearance", "access/origin", "access/prefix", "access/space", "access/verb", "cell/refused", "host/refused",
+    "label/withheld", "rv/token"
   ],
   /** The named space, cell or record does not exist. */
   absent: [

@@ -7,21 +7,24 @@ import { getPath } from "hono/utils/url"
 import * as Token from "../access/Token.ts"
 import type { Checked, TokenSet } from "../access/TokenSet.ts"
 import { LIVE, READY } from "../contract/Paths.ts"
-import type { Viewer } from "../kernel/view/Space.ts"
+import { LOGIN } from "../contract/Sessions.ts"
 import type { Hash } from "../persistence/Hash.ts"
+import type { Access } from "./Caller.ts"
 import * as Guard from "./Guard.ts"
 import type { RequestRefused } from "./Problem.ts"
+import type { SessionAccess } from "./SessionAccess.ts"
 import * as WorkerToken from "./WorkerToken.ts"
 
-/** The decision on a request: refused, or allowed for a reader, within the scope of a token, or for all other callers. */
-export interface Access {
-  readonly refused?: Error | undefined
-  readonly reader?: Viewer | undefined
-  readonly token?: Token.Token | undefined
+export type { Access } from "./Caller.ts"
+
+/** The tokens and the sessions of a host. */
+export interface Known {
+  readonly set: TokenSet
+  readonly sessions?: SessionAccess | undefined
 }
 
-/** The liveness and readiness probes, open to unauthenticated callers. */
-const probes: ReadonlySet<string> = new Set([LIVE, READY])
+/** The paths that are open to unauthenticated callers: the probes, and the page that begins a session. */
+const open: ReadonlySet<string> = new Set([LIVE, READY, LOGIN])
 
 /**
  * The path of a request, with dot segments resolved. Deno passes them through, unlike the other hosts.
@@ -42,19 +45,36 @@ export type Decide = (request: Request) => Access | Promise<Access>
  * @category constructors
  * @since 0.1.0
  */
-export const make = (rules: Guard.Rules, hash: Hash["Service"], tokens?: TokenSet): Decide => {
+export const make = (rules: Guard.Rules, hash: Hash["Service"], { sessions, set }: Partial<Known> = {}): Decide => {
   const refusal = Guard.make(rules, hash)
   const readerOf = Guard.readers(rules, hash)
   return (request) => {
     const reader = readerOf(request)
-    if (reader !== undefined && !probes.has(pathOf(request))) return { reader }
+    if (reader !== undefined && !open.has(pathOf(request))) return { reader }
     const refused = refusal(request)
-    if (refused === undefined || isOpen(request, refused)) return {}
-    const secret = tokens === undefined ? undefined : Token.shown(request.headers)
-    if (tokens === undefined || secret === undefined) return { refused }
-    const checked = tokens.check(secret)
-    return checked instanceof Promise ? checked.then(accessOf(tokens)) : accessOf(tokens)(checked)
+    if (refused !== undefined && isOpen(request, refused)) return {}
+    const shown = sessions?.shown(request)
+    if (shown !== undefined && (shown.kind !== "cookie" || refused?.code !== "host/refused")) {
+      if (open.has(pathOf(request))) return {}
+      // A browser sends the cookie of a session that is over, too, where it needs none.
+      const settled = (access: Access): Access =>
+        access.refused !== undefined && refused === undefined && shown.kind === "cookie" ? {} : counted(access, set)
+      const access = sessions?.access(shown, request, pathOf(request)) ?? {}
+      return access instanceof Promise ? access.then(settled) : settled(access)
+    }
+    if (refused === undefined) return {}
+    const secret = set === undefined ? undefined : Token.shown(request.headers)
+    if (set === undefined || secret === undefined) return { refused }
+    const checked = set.check(secret)
+    return checked instanceof Promise ? checked.then(accessOf(set)) : accessOf(set)(checked)
   }
+}
+
+/** Counts the refusal of a session. */
+const counted = (access: Access & { readonly id?: string }, set: TokenSet | undefined): Access => {
+  const { code } = (access.refused ?? {}) as { readonly code?: string }
+  if (code !== undefined) set?.deny(access.id, code)
+  return access
 }
 
 /** The access of a token. A refusal is counted, under its id if the request shows its secret. */
@@ -63,8 +83,8 @@ const accessOf = (tokens: TokenSet) => (checked: Checked): Access => {
   return checked
 }
 
-/** Whether a request passes although the guard refused it: a probe, or a worker's report with a rendezvous token. */
+/** Whether a request passes although the guard refused it: to an open path, or a worker's report with a rendezvous token. */
 const isOpen = (request: Request, { code }: RequestRefused): boolean => {
   const path = pathOf(request)
-  return probes.has(path) || (code === "auth/missing" && WorkerToken.isReport(request, path))
+  return open.has(path) || (code === "auth/missing" && WorkerToken.isReport(request, path))
 }

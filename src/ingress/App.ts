@@ -6,12 +6,14 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import type { Sessions } from "../access/Sessions.ts"
 import type { TokenAdmin } from "../access/TokenAdmin.ts"
 import type { TokenSet } from "../access/TokenSet.ts"
 import { REFERENCE } from "../contract/Paths.ts"
 import * as Spaces from "../contract/Spaces.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
+import * as Limits from "../kernel/model/Limits.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import { face as operations } from "../operation/Face.ts"
@@ -33,6 +35,8 @@ import { SpaceTable } from "./SpaceTable.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
 import * as Signals from "./Signals.ts"
+import { SessionAccess } from "./SessionAccess.ts"
+import * as SessionRoutes from "./SessionRoutes.ts"
 import * as ReaderRoutes from "./ReaderRoutes.ts"
 import type * as Reference from "./Reference.ts"
 import * as Slice from "./Slice.ts"
@@ -70,10 +74,20 @@ export interface Options extends Guard.Rules {
   readonly reference?: (() => Promise<Pick<typeof Reference, "openApi" | "page">>) | undefined
   /** The refusal of requests that add data, while the host is full. */
   readonly full?: (() => Error | undefined) | undefined
-  /** The tokens of the host, and their administration on a host that has its routes. */
-  readonly tokens?: { readonly set: TokenSet; readonly admin?: TokenAdmin } | undefined
+  /** The tokens of the host and its sessions, and their administration on a host that has its routes. */
+  readonly tokens?: Tokens | undefined
   /** Enables the routes that step through a space. */
   readonly debug?: boolean | undefined
+}
+
+/** The tokens and the sessions of a host. */
+export interface Tokens {
+  readonly set: TokenSet
+  readonly sessions: Sessions
+  /** The administration on a host that has its routes. */
+  readonly admin?: TokenAdmin | undefined
+  /** The duration of a session in milliseconds. */
+  readonly sessionMillis?: number | undefined
 }
 
 /** The application: `fetch` authenticates a request and dispatches it to its routes. */
@@ -93,6 +107,9 @@ export interface App {
 export const make = (services: Services, options: Options): App => {
   const { kernel, slices } = services
   const tokens = options.tokens?.set
+  const sessions = options.tokens === undefined
+    ? undefined
+    : new SessionAccess(options, services.hash, { sessions: options.tokens.sessions, tokens: options.tokens.set })
   // The host that administers tokens counts their refusals: before an object, that is the Worker in front.
   const counting = options.tokens?.admin === undefined ? undefined : tokens
   const table = new SpaceTable(kernel, { ...options, tokens: counting, absent: (path) => Slice.absentAt(slices, path) })
@@ -111,16 +128,21 @@ export const make = (services: Services, options: Options): App => {
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) table.page(path, ({ signal }) => Pages.send(page, reading, signal))
   if (options.tokens?.admin !== undefined) TokenRoutes.routes(table, options.tokens.admin)
+  if (options.tokens?.admin !== undefined && sessions !== undefined) {
+    const { sessionMillis: millis = Limits.defaults.sessionMillis } = options.tokens
+    SessionRoutes.routes(table, { access: sessions, millis, hasHome: Object.hasOwn(options.pages, "/") })
+  }
   if (options.reference !== undefined) referenceRoutes(table, options.reference)
   const take = taking(kernel, options.full)
   const hooks = options.webhooks?.({ take, report: table.report })
-  const accessOf = Access.make(options, services.hash, tokens)
-  const streams = tokens === undefined ? undefined : new TokenView.TokenStreams(tokens, quota)
+  const accessOf = Access.make(options, services.hash, tokens === undefined ? {} : { set: tokens, sessions })
+  const streams = tokens === undefined ? undefined : new TokenView.TokenStreams(tokens, quota, sessions?.sessions)
   const answer = (request: Request, access: Access.Access): Response | Promise<Response> => {
-    const { refused, token } = access
+    const { refused, session, token } = access
     if (refused !== undefined) return Problem.response(refused)
     const answer = (): Response | Promise<Response> => table.fetch(request, access)
-    return token === undefined || streams === undefined || !Sse.isWanted(request) ? answer() : streams.answered(request, token, answer)
+    const isBound = token !== undefined || session !== undefined
+    return streams !== undefined && isBound && Sse.isWanted(request) ? streams.answered(request, access, answer) : answer()
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const own: App["fetch"] = (request) => {

@@ -65,12 +65,25 @@ export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) =>
  */
 const isFromElsewhere = (request: Request): boolean => {
   const { headers, method } = request
-  const origin = headers.get("origin")
-  if (origin !== null) return !URL.canParse(origin) || new URL(origin).host !== new URL(`http://${hostOf(request)}`).host
+  const origin = originOf(request)
+  if (origin !== undefined) return origin === "other"
   const site = headers.get("sec-fetch-site")
   if (site === null || site === "same-origin" || site === "none") return false
   const destination = headers.get("sec-fetch-dest") ?? "document"
   return !(method === "GET" && headers.get("sec-fetch-mode") === "navigate" && destination === "document")
+}
+
+/**
+ * Whether the page that sent a request is of the host that it names; `undefined` if the browser does not tell.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const originOf = (request: Request): "other" | "own" | undefined => {
+  const origin = request.headers.get("origin")
+  if (origin === null) return undefined
+  const host = `http://${hostOf(request)}`
+  return URL.canParse(origin) && URL.canParse(host) && new URL(origin).host === new URL(host).host ? "own" : "other"
 }
 
 const elsewhere = new RequestRefused({
@@ -102,7 +115,8 @@ const foreign = (host: string) =>
 const normalized = (header: string | null): string => (header ?? "").replace(/^bearer +/i, "Bearer ")
 
 /** The host of a request. A client with HTTP/1.0 may send no `host` header. */
-const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")
+export const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")
 
-const isLocal = (host: string): boolean =>
+/** Whether a host is a loopback address. */
+export const isLocal = (host: string): boolean =>
   URL.canParse(`http://${host}`) && /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)

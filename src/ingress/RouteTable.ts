@@ -20,25 +20,23 @@ import type { Reporter } from "../diagnostic/Reporter.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Viewer } from "../kernel/view/Space.ts"
 import * as Access from "./Access.ts"
-import { cellIn } from "./CellPath.ts"
 import * as Body from "./Body.ts"
+import type { By } from "./Caller.ts"
+import { cellIn } from "./CellPath.ts"
 import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
 import * as TokenView from "./TokenView.ts"
 
-/** A decoded request, and its token if it has one with a scope. */
-export type Given<E> = Asked<E> & { readonly token?: Token.Token | undefined }
+/** A decoded request, its caller, and its token if it has one with a scope. */
+export type Given<E> = Asked<E> & { readonly by: By; readonly token?: Token.Token | undefined }
 
 /** The answer of a handler: one that the schema of its endpoint encodes, or a response as it is. */
 export type Reply<E> = Response | Promise<Response> | Effect.Effect<AnswerOf<E> | Response, unknown>
 
-/** The Hono environment of a request: the view of its reader, and its token. */
+/** The Hono environment of a request: the view of its reader, its token, and its session. */
 export interface Environment {
-  readonly Bindings: { readonly reader: Viewer; readonly token?: Token.Token }
+  readonly Bindings: Omit<By, "reader"> & { readonly reader: Viewer }
 }
-
-/** The caller of a request. */
-export type By = Pick<Access.Access, "reader" | "token">
 
 /** The parts of a table. */
 export interface Parts {
@@ -82,17 +80,26 @@ export class RouteTable {
   }
 
   /** Answers a request of a reader, within the scope of a token, or of another caller. */
-  fetch(request: Request, { reader, token }: By = {}): Response | Promise<Response> {
-    if (token !== undefined) return this.scoped(request, token)
-    return reader === undefined ? this.operator.fetch(request) : this.readers.fetch(request, { reader })
+  fetch(request: Request, by: By = {}): Response | Promise<Response> {
+    const { reader, session, token } = by
+    if (token !== undefined) return this.scoped(request, { token, session })
+    if (reader !== undefined) return this.readers.fetch(request, { reader, session })
+    return session === undefined ? this.operator.fetch(request) : this.operator.fetch(request, { session })
   }
 
   /** Answers a request within the scope of a token: from a view of the space where there is one and the token has no more. */
-  private scoped(request: Request, token: Token.Token): Response | Promise<Response> {
+  private scoped(request: Request, by: By & { readonly token: Token.Token }): Response | Promise<Response> {
     const { method } = request
+    const { token } = by
     const routes = this.readers.router.match(method === "HEAD" ? "GET" : method, Access.pathOf(request))[0]
     const isOfReaders = routes.length > 0 && Decision.isViewed(token, method === "POST")
-    return isOfReaders ? this.readers.fetch(request, { reader: TokenView.viewerOf(token), token }) : this.operator.fetch(request, { token })
+    return isOfReaders ? this.readers.fetch(request, { ...by, reader: TokenView.viewerOf(token) }) : this.operator.fetch(request, by)
+  }
+
+  /** Serves a path that is no endpoint to everybody. */
+  open(path: string, handle: (request: Request) => Response): void {
+    this.operator.get(path, (c) => handle(c.req.raw))
+    this.readers.get(path, (c) => handle(c.req.raw))
   }
 
   /** Serves a path that is no endpoint, such as a page, to callers that may read all spaces. */
@@ -121,10 +128,11 @@ export class RouteTable {
     if (Problem.isReported(failure)) this.parts.reporter.report(UnexpectedFailure.of(failure))
   }
 
-  /** Serves an endpoint to all callers but readers. */
+  /** Serves an endpoint to all callers but readers, and to them, too, where each holder of a credential may ask. */
   serve<E extends Endpoint>(endpoint: E, handle: (asked: Given<E>) => Reply<E>): void {
     this.endpoints.push(endpoint)
     this.operator.on(endpoint.method, endpoint.path, (c) => this.answer(endpoint, c, handle))
+    if (endpoint.access === "holder") this.readers.on(endpoint.method, endpoint.path, (c) => this.answer(endpoint, c, handle))
   }
 
   /** The answer to a request, whoever asks; while the host is full, one that adds data is refused. */
@@ -189,7 +197,8 @@ const nothing = {}
 
 /** A request, decoded, with its body. */
 const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { env, req }: Context, body: unknown): Given<E> => ({
-  token: (env as Partial<Environment["Bindings"]> | undefined)?.token,
+  by: (env ?? nothing) as By,
+  token: (env as By | undefined)?.token,
   params: req.param(),
   query: query === undefined || isByHand ? nothing : queryOf(query, req.query()),
   body,
@@ -210,7 +219,7 @@ export const answered = <E extends Endpoint>(
   const { body, invalid, isByHand = false } = endpoint
   const given = asked<E>(endpoint, c, nothing)
   if (body === undefined || isByHand) return responded(endpoint, given, handle)
-  return bodyOf(body, invalid, c.req.raw).then((body) => responded(endpoint, { ...given, body } as Asked<E>, handle))
+  return bodyOf(body, invalid, c.req.raw).then((body) => responded(endpoint, { ...given, body } as Given<E>, handle))
 }
 
 const responded = <E extends Endpoint>(endpoint: E, given: Given<E>, handle: (asked: Given<E>) => Reply<E>) => {

@@ -4,9 +4,12 @@
  * @module
  */
 import * as Token from "../access/Token.ts"
+import type { AccessRefused } from "../access/AccessRefused.ts"
+import type { Sessions } from "../access/Sessions.ts"
 import type { TokenSet } from "../access/TokenSet.ts"
 import type { Viewer } from "../kernel/view/Space.ts"
 import * as Label from "../cell/Label.ts"
+import type { By } from "./Caller.ts"
 import { RequestRefused, response } from "./Problem.ts"
 import type { StreamQuota } from "./StreamQuota.ts"
 
@@ -31,7 +34,7 @@ export interface Seat {
 }
 
 /**
- * The open event streams of tokens.
+ * The open event streams of tokens and of sessions.
  *
  * @category models
  * @since 0.2.0
@@ -39,22 +42,24 @@ export interface Seat {
 export class TokenStreams {
   private readonly tokens: Pick<TokenSet, "refusalOf">
   private readonly quota: Pick<StreamQuota, "isReserved">
+  private readonly sessions: Pick<Sessions, "refusalOf"> | undefined
   private readonly open = new Map<string, number>()
   /** The admitted streams that have not begun. */
   private waiting = 0
 
   /** `quota` counts all streams of the host that have begun. */
-  constructor(tokens: Pick<TokenSet, "refusalOf">, quota: Pick<StreamQuota, "isReserved">) {
+  constructor(tokens: Pick<TokenSet, "refusalOf">, quota: Pick<StreamQuota, "isReserved">, sessions?: Pick<Sessions, "refusalOf">) {
     this.tokens = tokens
     this.quota = quota
+    this.sessions = sessions
   }
 
-  /** The answer to a request for a stream, which counts from its admission on. */
-  async answered({ signal }: Request, token: Token.Token, answer: () => Response | Promise<Response>): Promise<Response> {
+  /** The answer to a request for a stream with a token or a session. That of a token counts from its admission on. */
+  async answered({ signal }: Request, by: By, answer: () => Response | Promise<Response>): Promise<Response> {
     let seat: Seat | undefined
     try {
-      seat = this.enter(token, signal)
-      return this.guarded(await answer(), token, seat)
+      seat = by.token === undefined ? free : this.enter(by.token, signal)
+      return this.guarded(await answer(), by, seat)
     } catch (failure) {
       seat?.leave()
       return response(failure)
@@ -90,8 +95,11 @@ export class TokenStreams {
     return { begin, leave }
   }
 
-  /** A response to a request with a token. Its stream ends before its next event once the token is revoked or expired. */
-  private guarded(answer: Response, { id }: Pick<Token.Token, "id">, { begin, leave }: Seat): Response {
+  /**
+   * A response to a request with a token or a session. Its stream ends before its next event once the token is revoked or expired, or
+   * the session is over.
+   */
+  private guarded(answer: Response, by: By, { begin, leave }: Seat): Response {
     if (answer.body === null || answer.headers.get("content-type") !== "text/event-stream") {
       leave()
       return answer
@@ -109,7 +117,7 @@ export class TokenStreams {
           leave()
           throw failure
         })
-        if (!done && await this.tokens.refusalOf(id) === undefined) return controller.enqueue(value)
+        if (!done && await this.refusalOf(by) === undefined) return controller.enqueue(value)
         controller.close()
         await end()
       },
@@ -117,4 +125,12 @@ export class TokenStreams {
     }, { highWaterMark: 0 })
     return new Response(body, answer)
   }
+
+  private async refusalOf({ session, token }: By): Promise<AccessRefused | undefined> {
+    const refused = session === undefined ? undefined : await this.sessions?.refusalOf(session)
+    return refused ?? (token === undefined ? undefined : this.tokens.refusalOf(token.id))
+  }
 }
+
+/** The seat of a stream without a token, which the quota of the host counts alone. */
+const free: Seat = { begin: () => undefined, leave: () => undefined }

@@ -77,7 +77,9 @@ export const inFolder = (folder: string): Store => {
       if (Withdrawn.isOf(change)) using(withdrawn, { isMade: true }, (database) => Withdrawn.add(database, change))
       return using(file, { isMade: true }, (database) => AccessTable.save(database, change)) ?? "changed"
     },
-    use: async (id, day) => using(file, { isMade: false }, (database) => AccessTable.use(database, id, day))
+    use: async (id, day) => using(file, { isMade: false }, (database) => AccessTable.use(database, id, day)),
+    key: async (drawn) => using(file, { isMade: drawn !== undefined }, (database) => AccessTable.key(database, drawn)),
+    spend: async (spent) => using(file, { isMade: true }, (database) => AccessTable.spend(database, spent)) ?? "full"
   }
 }
 
@@ -87,14 +89,7 @@ export const inFolder = (folder: string): Store => {
  * @category constructors
  * @since 0.2.0
  */
-export const inMemory = (): Store => {
-  const database = databaseOf(new DatabaseSync(":memory:"))
-  return {
-    load: async (known) => AccessTable.load(database, known),
-    save: async (change) => AccessTable.save(database, change),
-    use: async (id, day) => AccessTable.use(database, id, day)
-  }
-}
+export const inMemory = (): Store => AccessTable.storeOf(databaseOf(new DatabaseSync(":memory:")))
 
 /** Random bytes of the host. */
 export const draw = (bytes: number): Uint8Array => randomBytes(bytes)

@@ -12,6 +12,7 @@ import type * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
 import { TokenAdmin } from "../access/TokenAdmin.ts"
+import { Sessions } from "../access/Sessions.ts"
 import { TokenSet } from "../access/TokenSet.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
@@ -127,8 +128,12 @@ export const open = Effect.fn("Project.open")(function*(
   const kept = use === "memory" ? HostAccess.inMemory() : HostAccess.inFolder(resolve(root, config.data))
   const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
   const tokens = new TokenSet({ store: kept, hash, now: Date.now, report })
+  const sessions = new Sessions({ set: tokens, draw: HostAccess.draw, root: config.token })
   const rules = {
-    tokens: { set: tokens, admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw }) },
+    tokens: {
+      set: tokens, sessions, sessionMillis: config.kernel.limits.sessionMillis,
+      admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw })
+    },
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
     origins: config.origins,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,

@@ -23,14 +23,7 @@ const inFolder = async (run: (folder: string) => Promise<void>): Promise<void> =
   }
 }
 
-const inObject = (): Store => {
-  const database = databaseOf(MemoryObject.make().storage)
-  return {
-    load: async (known) => AccessTable.load(database, known),
-    save: async (change) => AccessTable.save(database, change),
-    use: async (id, day) => AccessTable.use(database, id, day)
-  }
-}
+const inObject = (): Store => AccessTable.storeOf(databaseOf(MemoryObject.make().storage))
 
 /** The promises of each store. */
 const suite = (name: string, using: (run: (store: Store) => Promise<void>) => Promise<void>): void => {

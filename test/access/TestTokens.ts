@@ -4,6 +4,7 @@
  * @module
  */
 import { createHash, randomBytes } from "node:crypto"
+import { Sessions } from "../../src/access/Sessions.ts"
 import { TokenAdmin, type Wanted } from "../../src/access/TokenAdmin.ts"
 import { type Store, TokenSet } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
@@ -13,20 +14,23 @@ export const DAY = 86_400_000
 const hash = { hex: (text: string) => createHash("sha256").update(text).digest("hex") }
 
 /** The tokens of one host. Several hosts may have one store. */
-export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, report, store = HostAccess.inMemory() }: {
+export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, report, root, store = HostAccess.inMemory() }: {
+  /** The token of the configuration. */
+  readonly root?: string
   readonly clock?: { now: number }
   readonly store?: Store
   readonly report?: (failure: unknown) => void
 } = {}) => {
   const set = new TokenSet({ store, hash, now: () => clock.now, report })
   const admin = new TokenAdmin({ set, draw: randomBytes })
+  const sessions = new Sessions({ set, draw: randomBytes, root })
   const create = async (wanted: Wanted) => (await admin.create(wanted, undefined)).token
   /** The code of the refusal of a secret, or the id of its token. */
   const check = async (secret: string): Promise<string> => {
     const checked = await set.check(secret)
     return "refused" in checked ? checked.refused.code : checked.token.id
   }
-  return { admin, check, clock, create, set, store }
+  return { admin, check, clock, create, sessions, set, store }
 }
 
 /** The code with which a promise fails. */

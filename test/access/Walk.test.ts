@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Endpoint, Verb } from "../../src/contract/Endpoint.ts"
 import { verbs } from "../../src/contract/Endpoint.ts"
+import { SESSION } from "../../src/contract/Sessions.ts"
 import { enzymes, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { make } from "./TestTokens.ts"
 
@@ -60,7 +61,7 @@ const walk = function*(endpoints: ReadonlyArray<Endpoint>): Generator<Walked> {
 
 /** The refusal of a token by the rules as the pages tell them; `ok` for a request that it may send. */
 const expected = (scope: Scope, { address, endpoint: { access, path, verb }, space }: Walked): string => {
-  if (access === "anyone") return "ok"
+  if (access === "anyone" || access === "holder") return "ok"
   if (!scope.verbs.includes(verb)) return "access/verb"
   if (scope.spaces !== undefined && !scope.spaces.includes(space ?? "")) return "access/space"
   if (scope.clearance !== undefined && access !== "reader") return "access/clearance"
@@ -70,15 +71,17 @@ const expected = (scope: Scope, { address, endpoint: { access, path, verb }, spa
 }
 
 const denials = new Set([
-  "access/clearance", "access/prefix", "access/space", "access/verb", "auth/expired", "auth/missing", "auth/revoked", "host/refused",
-  "label/withheld"
+  "access/clearance", "access/origin", "access/prefix", "access/space", "access/verb", "auth/expired", "auth/missing", "auth/revoked",
+  "host/refused", "label/withheld"
 ])
 
 /** The code with which a caller is refused; `ok` for any other answer. */
-const outcome = async ({ ask }: TestIngress, { body, endpoint: { method }, path }: Walked, authorization: string | undefined) => {
+const outcome = async ({ ask }: TestIngress, walked: Walked, credential: string | object | undefined) => {
+  const { body, endpoint: { method }, path } = walked
+  const shown = typeof credential === "string" ? { authorization: credential } : credential
   const answer = await ask(path, {
     method,
-    headers: { "content-type": "application/json", ...authorization === undefined ? {} : { authorization } },
+    headers: { "content-type": "application/json", ...shown },
     ...method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(body) }
   })
   const { code } = (typeof answer.body === "object" && answer.body !== null ? answer.body : {}) as { readonly code?: string }
@@ -92,6 +95,28 @@ const walked = (name: string, run: (app: TestIngress, tokens: ReturnType<typeof 
   })
 
 describe("Every route", () => {
+  walked("allows a session and a bearer what their token may", async (app, { create }) => {
+    for (const scope of scopes.slice(-6)) {
+      const root = { authorization: `Bearer ${ROOT}` }
+      for (const space of ["shop", "other"]) await app.ask(`/v1/spaces/${space}`, { method: "PUT", headers: root })
+      const authorization = `Bearer ${await create(scope)}`
+      const begun = async (as: string) => app.ask(`${SESSION}${as}`, { method: "POST", headers: { authorization } })
+      const { token } = (await begun("?as=token")).body as { readonly token: string }
+      const cookie = (await begun("")).headers.get("set-cookie")?.split(";")[0]
+      for (const request of walk(app.app.table.endpoints)) {
+        const { endpoint: { method, path } } = request
+        // It ends the session.
+        if (method === "DELETE" && path === SESSION) continue
+        for (const shown of [{ cookie, "x-systole-csrf": "1" }, { authorization: `Bearer ${token}` }]) {
+          const told = `${JSON.stringify(scope)}: ${method} ${request.path} ${request.address ?? ""} ${Object.keys(shown)[0]}`
+          assert.strictEqual(await outcome(app, request, shown), expected(scope, request), told)
+        }
+        const without = method === "GET" ? expected(scope, request) : "access/origin"
+        assert.strictEqual(await outcome(app, request, { cookie }), without, `${method} ${request.path} without an origin`)
+      }
+    }
+  })
+
   walked("allows each token exactly what its scope says, in two spaces", async (app, { create }) => {
     for (const scope of scopes) {
       const authorization = `Bearer ${await create(scope)}`
@@ -113,7 +138,7 @@ describe("Every route", () => {
       const check = async (authorization: string | undefined, code: string) =>
         assert.strictEqual(await outcome(app, request, authorization), access === "anyone" ? "ok" : code, `${authorization} ${told}`)
       await check(`Bearer ${ROOT}`, "ok")
-      await check(`Bearer ${READER}`, access === "reader" ? "ok" : "label/withheld")
+      await check(`Bearer ${READER}`, access === "reader" || access === "holder" ? "ok" : "label/withheld")
       await check(undefined, "auth/missing")
       await check("Bearer guessed", "auth/missing")
       await check(`Bearer sys_00000000_${"A".repeat(43)}`, "auth/missing")

@@ -53,6 +53,9 @@ export const trips: { readonly [K in Own]: Trip } = {
   "DELETE /v1/access/tokens/:id/rotation": ({ client, ids: { token: id } }) =>
     client.call("DELETE /v1/access/tokens/:id/rotation", { params: { id } }),
   "DELETE /v1/access/tokens/:id": ({ client, ids: { token: id } }) => client.call("DELETE /v1/access/tokens/:id", { params: { id } }),
+  "POST /v1/session": ({ client }) => client.call("POST /v1/session", { query: { as: "token" } }),
+  "GET /v1/session": ({ client }) => client.call("GET /v1/session"),
+  "DELETE /v1/session": ({ client }) => client.call("DELETE /v1/session"),
   "GET /v1/flows": ({ client }) => client.call("GET /v1/flows"),
   "PUT /v1/spaces/:space": ({ client }) => client.call("PUT /v1/spaces/:space", { params }),
   "GET /v1/spaces": ({ client }) => client.call("GET /v1/spaces"),

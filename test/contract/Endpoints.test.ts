@@ -50,6 +50,7 @@ describe("The endpoints", () => {
 
   it("are taken by a full host, if they read, or end or control accepted work", () => {
     assert.deepStrictEqual(named(({ effect, method }) => effect === "controls" && method === "POST").toSorted(), [
+      "POST /v1/session",
       ...["hold", "pause", "release", "restart", "resume", "rollback", "shutdown"].map((verb) => `POST …/control/${verb}`),
       ...["cancel", "pause", "resume"].map((verb) => `POST …/flows/:inst/${verb}`),
       "POST …/io/:rid/cancel",

@@ -35,9 +35,9 @@ const code = (text: string): string => `\`${text}\``
 
 /** The endpoints that the application serves. */
 export const endpoints = (): ReadonlyArray<Endpoint> => {
-  const services = { slices: Slices.all, kernel: {} as never, hash: {} as never }
+  const services = { slices: Slices.all, kernel: {} as never, hash: { hex: () => "" } as never }
   const closing = new AbortController().signal
-  const tokens = { set: {} as never, admin: {} as never }
+  const tokens = { set: {} as never, admin: {} as never, sessions: {} as never }
   const host = { token: undefined, loopback: true, reporter: {} as never, closing, pages: {}, debug: true }
   return App.make(services, { ...host, tokens }).table.endpoints
 }

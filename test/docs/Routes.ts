@@ -48,7 +48,7 @@ const switchesOf = ({ query }: Endpoint): string =>
 /** The row of an endpoint: the request, the verb that a token needs for it, the parts that it takes, and its effect. */
 const rowOf = (endpoint: Endpoint): ReadonlyArray<string> => [
   code(`${endpoint.method} ${endpoint.path.replace(`${SPACE}/`, "…/")}`),
-  endpoint.access === "anyone" ? "" : endpoint.verb,
+  endpoint.access === "anyone" ? "" : endpoint.access === "holder" ? "any" : endpoint.verb,
   takenBy(endpoint),
   `${endpoint.does}${switchesOf(endpoint)}`
 ]

@@ -25,7 +25,9 @@ const noTokens: Omit<DirectoryStub, "add" | "list" | "remove"> = {
   saveToken: async () => "changed",
   useToken: async () => {},
   withdrawn: async () => [],
-  withdraw: async () => {}
+  withdraw: async () => {},
+  sessionKey: async (_, drawn) => drawn,
+  spend: async () => "first"
 }
 
 const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: string } = {}): Env => ({

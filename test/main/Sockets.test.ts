@@ -62,7 +62,8 @@ const setup = Effect.gen(function*() {
   const fill = (text: string) => Effect.andThen(space.handled({ signal: "/signals/fill", payload: text }), turns())
   const open = (sockets: ReadonlyArray<Socket>, quota = new StreamQuota(0)) =>
     new Sockets({
-      state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, readers: [], quota, tokens
+      state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, readers: [], quota,
+      tokens, sessions: tokens
     })
   return { count, fill, kernel, open }
 })

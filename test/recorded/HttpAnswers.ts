@@ -10,6 +10,7 @@ import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { TestReactor } from "systole/testing"
+import { Sessions } from "../../src/access/Sessions.ts"
 import { TokenAdmin } from "../../src/access/TokenAdmin.ts"
 import { TokenSet } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
@@ -88,7 +89,8 @@ const SHORT = 100
 const tokens = () => {
   const hash = { hex: (text: string) => createHash("sha256").update(text).digest("hex") }
   const set = new TokenSet({ store: HostAccess.inMemory(), hash, now: () => 1_700_000_000_000 })
-  return { set, admin: new TokenAdmin({ set, draw: (bytes) => Uint8Array.from({ length: bytes }, (_, i) => i) }) }
+  const draw = (bytes: number) => Uint8Array.from({ length: bytes }, (_, i) => i)
+  return { set, admin: new TokenAdmin({ set, draw }), sessions: new Sessions({ set, draw, root: undefined }) }
 }
 
 /** Sends the script to a fresh server, one request at a time: the space is idle before each. */

@@ -42,7 +42,7 @@ const line = (
 export const get = (path: string, extra: Extra = {}): Line => line(["GET", path], undefined, extra)
 export const post = (path: string, body?: unknown, extra: Extra = {}): Line => line(["POST", path], body, extra)
 export const put = (path: string, body?: unknown, extra: Extra = {}): Line => line(["PUT", path], body, extra)
-export const remove = (path: string): Line => line(["DELETE", path])
+export const remove = (path: string, extra: Extra = {}): Line => line(["DELETE", path], undefined, extra)
 export const patch = (path: string): Line => line(["PATCH", path])
 
 /** Sends a signal and waits for its receipt. */

@@ -213,6 +213,18 @@ const tokens: ReadonlyArray<Line> = [
   get(TOKENS)
 ]
 
+const SESSION = "/v1/session"
+
+const sessions: ReadonlyArray<Line> = [
+  post(`${SESSION}?as=token`),
+  post(`${SESSION}?as=all`),
+  get(SESSION),
+  get(`${SESSION}/nothing`),
+  get(SESSION, { headers: { authorization: "Bearer guessed" } }),
+  remove(SESSION),
+  remove(SESSION, { headers: { authorization: "Bearer guessed" } })
+]
+
 /** The requests, in their order. */
 export const script: ReadonlyArray<Line> =
-  [...spaces, ...signals, ...cells, ...failures, ...HttpLedgers.all, ...history, ...control, ...tokens]
+  [...spaces, ...signals, ...cells, ...failures, ...HttpLedgers.all, ...history, ...control, ...tokens, ...sessions]

@@ -114,7 +114,9 @@ export const table = {
    */
   behindMillis: { default: 5000 },
   /** The default wait of a pull for a gate or a backoff, in milliseconds. */
-  pullMillis: { default: 10_000 }
+  pullMillis: { default: 10_000 },
+  /** The duration of the session of a browser, in milliseconds. One that was begun keeps its own. */
+  sessionMillis: { default: 43_200_000 }
 } as const satisfies Readonly<Record<string, Limit>>
 
 /** A name of the table. */

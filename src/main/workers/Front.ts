@@ -8,16 +8,19 @@ import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import { TokenAdmin } from "../../access/TokenAdmin.ts"
 import * as Spaces from "../../contract/Spaces.ts"
+import type { By } from "../../ingress/Caller.ts"
 import * as Lists from "../../ingress/Lists.ts"
 import * as Pages from "../../ingress/Pages.ts"
-import { type By, RouteTable } from "../../ingress/RouteTable.ts"
+import { RouteTable } from "../../ingress/RouteTable.ts"
 import * as SignalRequest from "../../ingress/SignalRequest.ts"
 import * as Slice from "../../ingress/Slice.ts"
+import * as SessionRoutes from "../../ingress/SessionRoutes.ts"
 import * as TokenRoutes from "../../ingress/TokenRoutes.ts"
 import type * as Webhooks from "../../ingress/Webhooks.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { checkSpaceName } from "../../persistence/Persistence.ts"
 import * as Directory from "./Directory.ts"
+import * as Gate from "./Gate.ts"
 import type { Env } from "./Platform.ts"
 import * as Pulled from "./Pulled.ts"
 import type { Settings } from "./Settings.ts"
@@ -45,20 +48,19 @@ export interface Asked {
  * @since 0.1.0
  */
 export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
-  const { settings: { config: { ingress, pages }, load, reporter, slices, tokens, webhooks } } = scene
+  const { settings: { config: { ingress, kernel, pages }, load, reporter, sessions, slices, tokens, webhooks } } = scene
   const table = new RouteTable({ reporter, tokens, absent: (path) => Slice.absentAt(slices, path) })
   Lists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
   table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
   for (const [path, page] of Object.entries(pages)) table.page(path, ({ signal }) => Pages.send(page, reading(scene), signal))
-  TokenRoutes.routes(table, new TokenAdmin({ set: tokens, draw }))
+  TokenRoutes.routes(table, new TokenAdmin({ set: tokens, draw: Gate.draw }))
+  SessionRoutes.routes(table, { access: sessions, millis: kernel.limits.sessionMillis, hasHome: Object.hasOwn(pages, "/") })
   const hooked = webhooks?.(ingress, { take: taking(scene), report: table.report })
   return async ({ by, misnamed, request }) => {
     if (misnamed !== undefined) checkSpaceName(misnamed)
     return hooked?.(request)?.catch(table.failed) ?? table.fetch(request, by)
   }
 }
-
-const draw = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes))
 
 /** Hands a verified signal to the object of its space. Its payload travels as its text, which keeps each kind of value. */
 const taking = ({ env, settings: { proof } }: Scene): Webhooks.Take => async (space, { payload, ...signal }) => {

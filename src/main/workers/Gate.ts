@@ -5,9 +5,11 @@
  *
  * @module
  */
+import { Sessions } from "../../access/Sessions.ts"
 import { TokenSet } from "../../access/TokenSet.ts"
 import * as Access from "../../ingress/Access.ts"
 import * as Cors from "../../ingress/Cors.ts"
+import { SessionAccess } from "../../ingress/SessionAccess.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { hash } from "../../persistence/PureSha256.ts"
@@ -18,6 +20,7 @@ import * as TokenObject from "./TokenObject.ts"
 export interface Gate {
   readonly access: Access.Decide
   readonly tokens: TokenSet
+  readonly sessions: SessionAccess
   /** The answers to pages of other sites, if the configuration has some. */
   readonly cors: Cors.Cors | undefined
   /** Whether a request is one of a webhook, which its signature admits. */
@@ -50,9 +53,12 @@ export const make = ({ hooks, origins, readers, token }: Admitted, isPublic: boo
   }
   const proof = hash.hex(JSON.stringify(["systole/object", token ?? null]))
   const tokens = new TokenSet({ store: TokenObject.storeOf(env, proof), hash, now: Date.now, report: print })
+  const rules = { token, readers, loopback: false }
+  const sessions = new SessionAccess(rules, hash, { sessions: new Sessions({ set: tokens, draw, root: token }), tokens })
   return {
-    access: Access.make({ token, readers, loopback: false }, hash, tokens),
+    access: Access.make(rules, hash, { set: tokens, sessions }),
     tokens,
+    sessions,
     cors: Cors.make(origins),
     isHook: (request) => hooks.length > 0 && request.method === "POST" && hooks.includes(Access.pathOf(request)),
     proof
@@ -61,6 +67,9 @@ export const make = ({ hooks, origins, readers, token }: Admitted, isPublic: boo
 
 /** The Worker in front has no reporter. */
 const print = (failure: unknown): void => console.error(`The tokens cannot be loaded: ${String(failure).slice(0, 500)}`)
+
+/** Random bytes of the platform. */
+export const draw = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes))
 
 /** Whether a build may be used without a token. */
 export const isPublic = (env: Env): boolean => env.SYSTOLE_PUBLIC === "true"

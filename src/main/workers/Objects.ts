@@ -7,7 +7,7 @@
  */
 import { DurableObject } from "cloudflare:workers"
 import * as AccessTable from "../../access/AccessTable.ts"
-import type { Change, Saved, Snapshot } from "../../access/TokenSet.ts"
+import type { Change, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
 import * as Withdrawn from "../../access/Withdrawn.ts"
 import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
@@ -167,5 +167,15 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
     useToken(proof: string, { day, id }: TokenUse): void {
       ForeignCaller.check(proof, this.#proof())
       AccessTable.use(this.#tokens, id, day)
+    }
+
+    sessionKey(proof: string, drawn?: string): string | undefined {
+      ForeignCaller.check(proof, this.#proof())
+      return AccessTable.key(this.#tokens, drawn)
+    }
+
+    spend(proof: string, spent: Spent & { readonly now: number }): "again" | "first" | "full" {
+      ForeignCaller.check(proof, this.#proof())
+      return AccessTable.spend(this.#tokens, spent)
     }
   }

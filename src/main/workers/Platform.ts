@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Change, Saved, Snapshot } from "../../access/TokenSet.ts"
+import type { Change, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
 import type { ObjectPlace } from "../../../plugins/durable_object.ts"
 import type { PostedSignal } from "../../kernel/view/Space.ts"
 
@@ -125,6 +125,8 @@ export interface DirectoryStub {
   /** The withdrawn credentials with their times, in the object of that name. */
   readonly withdrawn: (proof: string) => Promise<ReadonlyArray<readonly [key: string, at: number]>>
   readonly withdraw: (proof: string, change: Change) => Promise<void>
+  readonly sessionKey: (proof: string, drawn?: string) => Promise<string | undefined>
+  readonly spend: (proof: string, spent: Spent & { readonly now: number }) => Promise<"again" | "first" | "full">
 }
 
 /** The use of a token on a day. */

@@ -14,13 +14,15 @@ import * as Stream from "effect/Stream"
 import type { AccessRefused } from "../../access/AccessRefused.ts"
 import * as Decision from "../../access/Decision.ts"
 import { isNarrow, labelOf } from "../../access/Token.ts"
+import type { Sessions } from "../../access/Sessions.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import * as CellEndpoints from "../../contract/Cells.ts"
+import type { By } from "../../ingress/Caller.ts"
 import * as Cells from "../../ingress/Cells.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
 import { cellIn } from "../../ingress/CellPath.ts"
-import { type By, withheld } from "../../ingress/RouteTable.ts"
+import { withheld } from "../../ingress/RouteTable.ts"
 import * as TokenView from "../../ingress/TokenView.ts"
 import * as Sse from "../../ingress/Sse.ts"
 import type { StreamQuota } from "../../ingress/StreamQuota.ts"
@@ -49,6 +51,8 @@ interface Attached {
   readonly reader: string | null
   /** The id of the token. */
   readonly token?: string
+  /** The session, by its id and its end. */
+  readonly session?: { readonly id?: string | undefined; readonly until?: number | undefined }
   /** The id of the last event. */
   readonly last: string | null
   /** The characters that the client has not confirmed. */
@@ -70,6 +74,7 @@ interface Dependencies {
   /** The open streams of the object: event streams and sockets. */
   readonly quota: StreamQuota
   readonly tokens: Pick<TokenSet, "get" | "refusalOf">
+  readonly sessions: Pick<Sessions, "refusalOf">
 }
 
 /**
@@ -106,7 +111,7 @@ export class Sockets {
    *
    * @throws AccessRefused, RequestRefused, PersistenceError, SpaceError
    */
-  async accept(request: Request, { reader, token }: By): Promise<Response> {
+  async accept(request: Request, { reader, session, token }: By): Promise<Response> {
     const { quota, space, state } = this.deps
     const beyond = token === undefined ? undefined : Decision.refusalOf(token, CellEndpoints.read, { space, cell: cellIn(request.url) })
     if (beyond !== undefined) throw beyond
@@ -114,7 +119,11 @@ export class Sockets {
     const { pathname, search } = new URL(request.url)
     // The id of the last event has a field of its own.
     const path = pathname + search.replace(/(?<=[?&])last=[^&]*&?/g, "")
-    const by = { reader: name ?? null, ...token === undefined ? {} : { token: token.id } }
+    const by = {
+      reader: name ?? null,
+      ...token === undefined ? {} : { token: token.id },
+      ...session === undefined ? {} : { session: { id: session.id, until: session.until } }
+    }
     const attached: Attached = { url: path, ...by, last: Sse.lastOf(request), untaken: 0 }
     checkSize(attached)
     quota.check(name, token === undefined ? undefined : TokenView.MAX_TOKEN_STREAMS)
@@ -167,8 +176,8 @@ export class Sockets {
       socket.serializeAttachment({ ...attached, last, untaken: untaken.size })
       return Effect.void
     })
-    const { token } = attached
-    const sent = token === undefined ? send : (frame: Sse.Frame) => Effect.flatMap(this.live(token), () => send(frame))
+    const isBound = attached.token !== undefined || attached.session !== undefined
+    const sent = isBound ? (frame: Sse.Frame) => Effect.flatMap(this.live(attached), () => send(frame)) : send
     const fiber = Effect.runFork(Effect.flatMap(
       Effect.tryPromise({ try: () => this.frames(attached), catch: (failure) => failure }),
       (frames) => Stream.runForEach(frames, sent)
@@ -207,15 +216,23 @@ export class Sockets {
     return isNarrow(token) ? TokenView.viewerOf(token) : undefined
   }
 
-  /** Fails once a token is over, and while that is not known. */
-  private live(id: string): Effect.Effect<void, AccessRefused> {
-    return Effect.suspend(() => {
-      const refused = this.deps.tokens.refusalOf(id)
-      const known = refused instanceof Promise ? Effect.promise(() => refused) : Effect.succeed(refused)
-      return Effect.flatMap(known, (refused) => refused === undefined ? Effect.void : Effect.fail(refused))
-    })
+  /** Fails once a token or a session is over, and while that is not known. */
+  private live({ session, token }: Attached): Effect.Effect<void, AccessRefused> {
+    const { sessions, tokens } = this.deps
+    return Effect.andThen(
+      session === undefined ? Effect.void : unless(() => sessions.refusalOf(session)),
+      token === undefined ? Effect.void : unless(() => tokens.refusalOf(token))
+    )
   }
 }
+
+/** Fails with a refusal. */
+const unless = (ask: () => AccessRefused | undefined | Promise<AccessRefused | undefined>): Effect.Effect<void, AccessRefused> =>
+  Effect.suspend(() => {
+    const refused = ask()
+    const known = refused instanceof Promise ? Effect.promise(() => refused) : Effect.succeed(refused)
+    return Effect.flatMap(known, (refused) => refused === undefined ? Effect.void : Effect.fail(refused))
+  })
 
 const slow = new Problem.RequestRefused({
   code: "watch/slow",

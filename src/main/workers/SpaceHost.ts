@@ -212,7 +212,7 @@ export class SpaceHost {
 
   private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, state, storage } = this.place
-    const { config, hash, reporter, slices, tokens } = settings
+    const { config, hash, reporter, sessions: { sessions }, slices, tokens } = settings
     const [armed, holds] = await Promise.all([storage.getAlarm(), StoredHold.read(storage)])
     const alarm = new Alarm(storage, armed, Date.now)
     const context = await Effect.runPromise(this.compose({ alarm, holds }))
@@ -223,13 +223,13 @@ export class SpaceHost {
     const quota = new StreamQuota(config.readers.length)
     const { readers, token } = config
     const { fetch, take } = App.make({ slices, kernel, hash }, {
-      quota, tokens: { set: tokens }, full: () => this.full, token, readers, loopback: false, reporter, pages: {},
+      quota, tokens: { set: tokens, sessions }, full: () => this.full, token, readers, loopback: false, reporter, pages: {},
       closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined
     if (next !== undefined) alarm.arm(next)
-    const sockets = new Sockets({ state, space, kernel, readers: config.readers, quota, tokens })
+    const sockets = new Sockets({ state, space, kernel, readers: config.readers, quota, sessions, tokens })
     return { alarm, due, fetch, kernel, sockets, take, read: Pages.reading({ kernel, hash }).read }
   }
 

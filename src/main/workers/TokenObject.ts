@@ -33,5 +33,7 @@ export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, proof: string): S
     if (Withdrawn.isOf(change)) await DIRECTORY.getByName(WITHDRAWN).withdraw(proof, change)
     return DIRECTORY.getByName(NAME).saveToken(proof, change)
   },
-  use: async (id, day) => DIRECTORY.getByName(NAME).useToken(proof, { id, day })
+  use: async (id, day) => DIRECTORY.getByName(NAME).useToken(proof, { id, day }),
+  key: async (drawn) => DIRECTORY.getByName(NAME).sessionKey(proof, drawn),
+  spend: async (spent) => DIRECTORY.getByName(NAME).spend(proof, spent)
 })

@@ -1,0 +1,78 @@
+/**
+ * Passes: the texts that stand for a credential for a while. A cookie is the session of a browser, a bearer is for a page of another
+ * site, and a link begins a session once.
+ *
+ * A pass tells its credential and its end, and a code of authentication over both and over the digest of the credential's secret. So
+ * no host keeps one, and a pass ends when the secret does.
+ *
+ * @module
+ */
+import { hmac } from "../cell/Digest.ts"
+import { isSame } from "./Token.ts"
+
+/** The use of a pass. */
+export type Kind = "bearer" | "cookie" | "link"
+
+/** A pass without its code. */
+export interface Pass {
+  readonly kind: Kind
+  /** 16 hexadecimal digits, which those that are made from it share. */
+  readonly id: string
+  /** Its end in milliseconds since 1970. */
+  readonly expires: number
+  /** The name of its credential, such as `token-1a2b3c4d`. */
+  readonly name: string
+}
+
+/** A pass that a request shows. */
+export interface Shown extends Pass {
+  /** The part that its code is made over. */
+  readonly text: string
+  readonly code: string
+}
+
+const letters = { bearer: "b", cookie: "c", link: "l" } as const satisfies Readonly<Record<Kind, string>>
+
+const kinds: Readonly<Record<string, Kind>> = { b: "bearer", c: "cookie", l: "link" }
+
+const FORM = /^(sy([bcl])\.([0-9a-f]{16})\.([0-9a-z]{1,9})\.([\w-]{1,80}))\.([0-9a-f]{64})$/
+
+/** The header of a request with a bearer or a link. */
+const BEARER = /^bearer +(sy[bl]\.\S{1,200})$/i
+
+/** The bearer or the link that a request shows; `undefined` for any other credential. */
+export const inHeader = (headers: Headers): string | undefined => BEARER.exec(headers.get("authorization") ?? "")?.[1]
+
+/** The parts of a text; `undefined` for a text that is no pass. */
+export const read = (given: string): Shown | undefined => {
+  const [, text = "", letter = "", id = "", end = "", name = "", code = ""] = FORM.exec(given) ?? []
+  const kind = kinds[letter]
+  return kind === undefined ? undefined : { kind, id, expires: Number.parseInt(end, 36), name, text, code }
+}
+
+/** The secrets of a code: the key of the host, and the digest of the credential's secret. */
+export interface Secrets {
+  readonly key: string
+  readonly digest: string
+}
+
+const codeOf = ({ digest, key }: Secrets, text: string): string => hmac(key, JSON.stringify([text, digest]))
+
+/**
+ * The text of a pass.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const write = ({ expires, id, kind, name }: Pass, secrets: Secrets): string => {
+  const text = `sy${letters[kind]}.${id}.${expires.toString(36)}.${name}`
+  return `${text}.${codeOf(secrets, text)}`
+}
+
+/**
+ * Whether the code of a pass is made with these secrets. It takes a constant time.
+ *
+ * @category predicates
+ * @since 0.2.0
+ */
+export const isMadeWith = ({ code, text }: Shown, secrets: Secrets): boolean => isSame(code, codeOf(secrets, text))

@@ -1,0 +1,177 @@
+/**
+ * Sessions: passes for credentials, which no host keeps, and the few that are over before their end.
+ *
+ * @module
+ */
+import { AccessRefused } from "./AccessRefused.ts"
+import * as SessionPass from "./SessionPass.ts"
+import type { TokenSet } from "./TokenSet.ts"
+
+/** The duration of a bearer for a page of another site, in milliseconds. */
+export const BEARER_MILLIS = 15 * 60_000
+
+/** The duration of a link that begins a session, in milliseconds. */
+export const LINK_MILLIS = 5 * 60_000
+
+/** The time for which a host that has no key, or cannot read it, does not look for it again, in milliseconds. */
+const PAUSE = 1000
+
+/** A credential: one that a pass stands for. */
+export interface Credential {
+  /** Such as `operator`, `reader-web` or `token-1a2b3c4d`: 1 to 80 letters, digits, `_` or `-`. */
+  readonly name: string
+  /** The digest of the secret that was shown. A pass ends when it is no longer one of its credential. */
+  readonly digest: string
+  /** The end of the pass from which another one is made. */
+  readonly until?: number | undefined
+  /** The id of that pass. */
+  readonly id?: string | undefined
+}
+
+/** The id and the end of the pass that shows a credential. */
+type Ending = Pick<Credential, "id" | "until">
+
+/** The owner of a credential, as a host knows it now. */
+export interface Owner<A> {
+  /** The digests of its secrets: one, or two during a rotation. */
+  readonly digests: ReadonlyArray<string>
+  /** Its rights, or the refusal of one that is over. */
+  readonly access: A
+}
+
+/** A pass as it is told, once. */
+export interface Made {
+  readonly pass: string
+  readonly expires: number
+}
+
+/** The parts of the sessions of a host. */
+export interface Parts {
+  readonly set: TokenSet
+  /** Makes so many random bytes. */
+  readonly draw: (bytes: number) => Uint8Array
+  /** The token of the configuration: its change ends all sessions, and a copy of the table alone makes none. */
+  readonly root: string | undefined
+}
+
+const over = (reason: string): AccessRefused => new AccessRefused("auth/expired", `${reason}. Begin another one with POST /v1/session`)
+
+const ended = (at: number): AccessRefused => over(`The session ended at ${new Date(at).toISOString()}`)
+
+const stopped = over("The session was ended")
+
+const unknown = new AccessRefused(
+  "auth/missing",
+  "The request shows a session that this server did not begin, or whose credential has changed. Begin another one with POST /v1/session"
+)
+
+const keyless = new AccessRefused(
+  "access/unavailable",
+  "The key of sessions cannot be read, so none is accepted. Send the request again, or with a token"
+)
+
+/**
+ * The sessions of a host.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export class Sessions {
+  private readonly parts: Parts
+  private key: string | undefined
+  /** The refusal that stands for a key that is not there, and its end. */
+  private missing: { readonly refused: AccessRefused; readonly until: number } | undefined
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  /**
+   * Makes a pass that lasts at most so many milliseconds. One that is made from another ends with it.
+   *
+   * @throws AccessRefused
+   */
+  async make(kind: SessionPass.Kind, { digest, id, name, until = Infinity }: Credential, millis: number): Promise<Made> {
+    const key = this.key ?? await this.create()
+    const expires = Math.min(this.now + millis, until)
+    return { pass: SessionPass.write({ kind, id: id ?? this.draw(8), expires, name }, { key, digest }), expires }
+  }
+
+  /** The access of a pass. `find` gives the owner of its credential from the set, which is fresh then. */
+  access<A extends object>(
+    shown: SessionPass.Shown,
+    find: (name: string) => Owner<A> | undefined
+  ): Found<A> | Promise<Found<A>> {
+    const { set } = this.parts
+    if (shown.expires <= this.now) return { refused: ended(shown.expires) }
+    if (this.key === undefined) return this.load().then((refused) => refused === undefined ? this.access(shown, find) : { refused })
+    const { key } = this
+    return set.fresh(() => this.decided(shown, key, find), (refused) => ({ refused }))
+  }
+
+  /**
+   * Ends the passes with an id, of which none lasts longer than so many milliseconds. Gives whether they were not over before.
+   *
+   * @throws AccessRefused
+   */
+  end(id: string, millis: number): Promise<boolean> {
+    return this.parts.set.spend({ id, expires: this.now + millis, revision: this.draw(8) })
+  }
+
+  /** The refusal of the pass of a credential that is over, for an answer that goes on. Its token is checked beside. */
+  refusalOf({ id = "", until = Infinity }: Ending): AccessRefused | undefined | Promise<AccessRefused | undefined> {
+    const { set } = this.parts
+    if (until <= this.now) return ended(until)
+    return set.fresh(() => set.isSpent(id) ? stopped : undefined, (refused) => refused)
+  }
+
+  /** Milliseconds since 1970. */
+  get now(): number {
+    return this.parts.set.parts.now()
+  }
+
+  private decided<A>(shown: SessionPass.Shown, key: string, find: (name: string) => Owner<A> | undefined): Found<A> {
+    const owner = find(shown.name)
+    const fitting = (owner?.digests ?? [""]).filter((digest) => SessionPass.isMadeWith(shown, { key, digest }))
+    const [digest] = fitting
+    if (owner === undefined || digest === undefined) return { refused: unknown }
+    if (this.parts.set.isSpent(shown.id)) return { refused: stopped }
+    return { owner: owner.access, credential: { name: shown.name, digest, id: shown.id, until: shown.expires } }
+  }
+
+  /** The key of this host from the random text of its table. */
+  private keyOf(text: string): string {
+    const { root, set } = this.parts
+    return this.key = set.parts.hash.hex(JSON.stringify(["systole/session", text, root ?? null]))
+  }
+
+  private async create(): Promise<string> {
+    try {
+      const text = await this.parts.set.parts.store.key(this.draw(32))
+      if (text !== undefined) return this.keyOf(text)
+    } catch {
+      // As if there were none.
+    }
+    throw keyless
+  }
+
+  /** Loads the key, unless that failed a moment ago: nobody makes the host look for it with each request. */
+  private async load(): Promise<AccessRefused | undefined> {
+    if (this.missing !== undefined && this.missing.until > this.now) return this.missing.refused
+    const text = await this.parts.set.parts.store.key().then((text) => text ?? unknown, () => keyless)
+    if (typeof text === "string") {
+      this.keyOf(text)
+      return undefined
+    }
+    this.missing = { refused: text, until: this.now + PAUSE }
+    return text
+  }
+
+  private draw(bytes: number): string {
+    return [...this.parts.draw(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
+  }
+}
+
+/** The access of a pass with its credential, or its refusal. */
+export type Found<A> = { readonly refused: AccessRefused } | { readonly owner: A; readonly credential: Credential }
+

@@ -1,0 +1,27 @@
+/**
+ * The caller of a request, as its credential tells it.
+ *
+ * @module
+ */
+import type { Kind } from "../access/SessionPass.ts"
+import type { Credential } from "../access/Sessions.ts"
+import type * as Token from "../access/Token.ts"
+import type { Viewer } from "../kernel/view/Space.ts"
+
+/** The session of a request: the credential of its pass, and the use of that. */
+export interface Session extends Credential {
+  readonly kind: Kind
+}
+
+/** The caller of a request: a reader, one within the scope of a token, or neither for the operator. */
+export interface By {
+  readonly reader?: Viewer | undefined
+  readonly token?: Token.Token | undefined
+  /** The session that the request shows in place of its credential. */
+  readonly session?: Session | undefined
+}
+
+/** The decision on a request: refused, or allowed for its caller. */
+export interface Access extends By {
+  readonly refused?: Error | undefined
+}

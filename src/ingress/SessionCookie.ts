@@ -1,0 +1,40 @@
+/**
+ * The cookie of a session.
+ *
+ * On a loopback address it has the port in its name, since a browser sends the cookies of all ports. Elsewhere it is bound to the
+ * host: no page of a neighbouring host can set one with its name.
+ *
+ * @module
+ */
+import * as Guard from "./Guard.ts"
+
+/** The name of the cookie of the host that a request names, and whether that is a loopback address. */
+const formOf = (request: Request): { readonly name: string; readonly isLocal: boolean } => {
+  const host = Guard.hostOf(request)
+  if (!Guard.isLocal(host)) return { name: "__Host-systole", isLocal: false }
+  return { name: `systole-${/:(\d+)$/.exec(host)?.[1] ?? 80}`, isLocal: true }
+}
+
+/**
+ * The text of the cookie in a request; `undefined` without one.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const read = (request: Request): string | undefined => {
+  const cookies = request.headers.get("cookie")
+  if (cookies === null) return undefined
+  const begin = `${formOf(request).name}=`
+  return cookies.split("; ").find((cookie) => cookie.startsWith(begin))?.slice(begin.length)
+}
+
+/**
+ * The header that sets the cookie for so many seconds; 0 removes it.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const header = (request: Request, text: string, seconds: number): string => {
+  const { isLocal, name } = formOf(request)
+  return `${name}=${text}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isLocal ? "" : "; Secure"}`
+}

@@ -1,0 +1,107 @@
+/**
+ * The routes of sessions, and the page that begins one by a link.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import { BEARER_MILLIS, type Credential, LINK_MILLIS, type Made } from "../access/Sessions.ts"
+import { labelOf } from "../access/Token.ts"
+import { verbs } from "../contract/Endpoint.ts"
+import * as Endpoints from "../contract/Sessions.ts"
+import * as Json from "./Json.ts"
+import * as Guard from "./Guard.ts"
+import * as LoginPage from "./SessionLogin.ts"
+import { RequestRefused } from "./Problem.ts"
+import type { By } from "./Caller.ts"
+import type { RouteTable } from "./RouteTable.ts"
+import type { SessionAccess } from "./SessionAccess.ts"
+import * as SessionCookie from "./SessionCookie.ts"
+
+/** The parts of the routes. */
+interface Parts {
+  readonly access: SessionAccess
+  /** The duration of a session in milliseconds. */
+  readonly millis: number
+  /** Whether the project has a page at `/`. */
+  readonly hasHome: boolean
+}
+
+const elsewhere = new RequestRefused({
+  code: "access/origin",
+  reason: "A page of another site has no cookies here. It asks for a bearer with POST /v1/session?as=token"
+})
+
+const borrowed = new RequestRefused({
+  code: "access/origin",
+  reason: "A session makes no link, which would last longer than it. Ask with the token itself"
+})
+
+/** The answer with a pass. */
+type Answer = ReturnType<typeof Endpoints.begin.answer>["Type"]
+
+/** A request, its caller, and its credential. */
+interface Asked {
+  readonly request: Request
+  readonly by: By
+  readonly credential: Credential
+}
+
+const told = <A>(ask: () => Promise<A>) => Effect.tryPromise({ try: ask, catch: (failure) => failure })
+
+/**
+ * Adds the routes to a table.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): void => {
+  const { sessions } = access
+  const bearer = async (given: Credential): Promise<Answer> => {
+    const { expires, pass: token } = await sessions.make("bearer", given, Math.min(millis, BEARER_MILLIS))
+    return { expires, token }
+  }
+  const link = async ({ by, credential }: Asked): Promise<Answer> => {
+    if (by.session !== undefined) throw borrowed
+    const { expires, pass } = await sessions.make("link", credential, LINK_MILLIS)
+    return { expires, link: `${Endpoints.LOGIN}#${pass}` }
+  }
+  const cookie = async ({ by, credential, request }: Asked): Promise<Response> => {
+    if (Guard.originOf(request) === "other") throw elsewhere
+    const made = await sessions.make("cookie", await redeemed(by, credential), millis)
+    const headers = { ...Json.noStore.headers, "set-cookie": SessionCookie.header(request, made.pass, secondsOf(made, sessions.now)) }
+    return Json.answer({ expires: made.expires }, { status: 201, headers })
+  }
+  /** A link is over with its use, and the session that it begins lasts longer. */
+  const redeemed = async ({ session, token }: By, { digest, name, ...made }: Credential): Promise<Credential> => {
+    if (session?.kind !== "link") return { digest, name, ...made }
+    if (!await sessions.end(session.id ?? "", LINK_MILLIS)) throw used
+    return { digest, name, until: token?.expires }
+  }
+  table.serve(Endpoints.begin, ({ by, query: { as }, request }) => told<Answer | Response>(async () => {
+    const asked = { by, request, credential: access.credential(by, request) }
+    return as === "token" ? bearer(asked.credential) : as === "link" ? link(asked) : cookie(asked)
+  }))
+  table.serve(Endpoints.read, ({ by, request }) => Effect.succeed(shownOf(by, access.credential(by, request))))
+  table.serve(Endpoints.end, ({ by: { session }, request }) => told(async () => {
+    const ended = session?.id !== undefined && await sessions.end(session.id, millis)
+    const headers = { ...Json.noStore.headers, "set-cookie": SessionCookie.header(request, "", 0) }
+    return Json.answer({ ended }, { headers })
+  }))
+  table.open(Endpoints.LOGIN, () => LoginPage.answer(hasHome))
+}
+
+const used = new RequestRefused({ code: "auth/expired", reason: "The link was used. Make another one with systole login" })
+
+const secondsOf = ({ expires }: Made, now: number): number => Math.max(0, Math.floor((expires - now) / 1000))
+
+/** A credential as its owner sees it. */
+const shownOf = ({ reader, token }: By, { name, until }: Credential) => {
+  const end = until === undefined ? {} : { expires: until }
+  if (token !== undefined) {
+    const { clearance, id, prefixes, spaces, verbs } = token
+    const scope = { ...spaces && { spaces }, ...prefixes && { prefixes }, ...clearance && { clearance } }
+    return { name: labelOf(id), verbs, ...scope, ...end }
+  }
+  if (reader === undefined) return { name, verbs, ...end }
+  return { name: reader.name, verbs: ["read", "signal"], clearance: reader.atoms === "all" ? [] : reader.atoms, ...end }
+}
