@@ -48,8 +48,11 @@ export const shown = (headers: Headers): string | undefined => BEARER.exec(heade
 /** The id in a secret; `undefined` for a text that is none. */
 export const idIn = (secret: string): string | undefined => FORM.exec(secret)?.[1]
 
-/** The beginning of a secret, which is no secret itself. */
-export const labelOf = (id: string): string => `sys_${id}`
+/** The beginning of the id of a JSON Web Token. Its claim `sub` follows. */
+export const JWT = "jwt:"
+
+/** The name of a token in texts: the beginning of its secret, which is no secret itself, or the id of a JSON Web Token. */
+export const labelOf = (id: string): string => id.startsWith(JWT) ? id : `sys_${id}`
 
 /** The day of a moment, such as `2026-11-27`. */
 export const dayOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10)

@@ -8,7 +8,7 @@ import type { wanted } from "../contract/Tokens.ts"
 import { isSpaceName } from "../persistence/SpaceName.ts"
 import * as Duration from "../time/Duration.ts"
 import { AccessRefused } from "./AccessRefused.ts"
-import { labelOf, MAX_TOKENS, type Token } from "./Token.ts"
+import { JWT, labelOf, MAX_TOKENS, type Token } from "./Token.ts"
 import type { Snapshot, TokenSet } from "./TokenSet.ts"
 
 /** The body of a request for a token. */
@@ -41,8 +41,8 @@ const invalid = (reason: string) => new AccessRefused("access/invalid", reason)
 /** The atoms of label rules. That of the operator, by which addresses are withheld, is none. */
 const ATOM = /^[\w.:-]{1,64}$/
 
-/** @throws AccessRefused */
-const check = ({ clearance, prefixes = [], spaces = [], verbs }: Wanted): void => {
+/** Checks that a scope means something. @throws AccessRefused, InvalidAddress */
+export const checkScope = ({ clearance, prefixes = [], spaces = [], verbs }: Omit<Wanted, "expires">): void => {
   const wrong = clearance?.find((atom) => !ATOM.test(atom))
   if (wrong !== undefined) throw invalid(`${JSON.stringify(wrong.slice(0, 100))} is no atom; it has 1 to 64 letters, digits, or . _ : -`)
   const misnamed = spaces.find((space) => !isSpaceName(space))
@@ -83,7 +83,7 @@ export class TokenAdmin {
 
   /** Creates a token, which ends with its creator at the latest. @throws AccessRefused, InvalidAddress */
   create(wanted: Wanted, by: By): Promise<Secret> {
-    check(wanted)
+    checkScope(wanted)
     checkVerbs(by, wanted.verbs)
     const life = Duration.parse(wanted.expires ?? LIFE)
     if (life === undefined) throw invalid(`expires is ${JSON.stringify(wanted.expires?.slice(0, 100))}. Give it as 90d, up to 366d`)
@@ -143,7 +143,9 @@ export class TokenAdmin {
       return { ...row, secrets: digests.length, ...Object.keys(denied).length === 0 ? {} : { denied } }
     })
     const unknown = Object.values(set.denied()).reduce((sum, count) => sum + count, 0)
-    return { tokens: rows, next: rest.length > limit ? rows.at(-1)?.id : undefined, unknown }
+    const jwt = set.denied(JWT)
+    const counts = { unknown, ...Object.keys(jwt).length === 0 ? {} : { jwt } }
+    return { tokens: rows, next: rest.length > limit ? rows.at(-1)?.id : undefined, ...counts }
   }
 
   private get now(): number {

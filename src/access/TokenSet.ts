@@ -75,6 +75,9 @@ export interface Parts {
   readonly report?: ((failure: unknown) => void) | undefined
 }
 
+/** A token with which an answer goes on. */
+export type Held = Pick<Token.Token, "expires" | "id">
+
 /** The decision on a secret. */
 export type Checked = { readonly token: Token.Token } | {
   readonly refused: AccessRefused
@@ -148,14 +151,15 @@ export class TokenSet {
   }
 
   /** The refusal of a token that holds no longer, for an answer that goes on; `undefined` of one that does. */
-  refusalOf(id: string): AccessRefused | undefined | Promise<AccessRefused | undefined> {
+  refusalOf({ expires, id }: Held): AccessRefused | undefined | Promise<AccessRefused | undefined> {
+    if (id.startsWith(Token.JWT)) return expires > this.parts.now() ? undefined : expired({ expires, id })
     const refused = (): AccessRefused | undefined => this.ended(this.tokens.get(id))
     return this.isFresh ? refused() : this.load().then(refused, () => unavailable)
   }
 
   /** The live token of an id. @throws AccessRefused */
   async get(id: string): Promise<Token.Token> {
-    const refused = await this.refusalOf(id)
+    const refused = await this.refusalOf({ id, expires: Infinity })
     const token = this.tokens.get(id)
     if (refused !== undefined || token === undefined) throw refused ?? unknown
     return token
@@ -168,9 +172,9 @@ export class TokenSet {
     this.take(new Map(this.tokens).set(token.id, token))
   }
 
-  /** Counts a refusal of a token; of an unknown one without its id. */
+  /** Counts a refusal of a token; of an unknown one and of a JSON Web Token without its id. */
   deny(id: string | undefined, code: string): void {
-    const known = id !== undefined && this.tokens.has(id) ? id : ""
+    const known = id === undefined ? "" : id.startsWith(Token.JWT) ? Token.JWT : this.tokens.has(id) ? id : ""
     let counts = this.counts.get(known)
     if (counts === undefined) this.counts.set(known, counts = new Map())
     counts.set(code, (counts.get(code) ?? 0) + 1)
@@ -234,7 +238,7 @@ export class TokenSet {
     this.tokens = tokens
     for (const [id, end] of this.revoked) if (end < this.parts.now()) this.revoked.delete(id)
     for (const { expires, id, revoked } of tokens.values()) if (revoked !== undefined) this.revoked.set(id, expires)
-    for (const id of this.counts.keys()) if (id !== "" && !tokens.has(id)) this.counts.delete(id)
+    for (const id of this.counts.keys()) if (id !== "" && id !== Token.JWT && !tokens.has(id)) this.counts.delete(id)
   }
 
   /** Hashes each secret once, whether its id is known or not. */
@@ -255,9 +259,7 @@ export class TokenSet {
     if (revoked !== undefined || this.revoked.has(id)) {
       return new AccessRefused("auth/revoked", `Token ${Token.labelOf(id)} is revoked. Use another one`)
     }
-    if (expires > this.parts.now()) return undefined
-    const at = new Date(expires).toISOString()
-    return new AccessRefused("auth/expired", `Token ${Token.labelOf(id)} expired at ${at}. Create another one`)
+    return expires > this.parts.now() ? undefined : expired({ expires, id })
   }
 
   /** Notes the first use of a day. A store that takes no note refuses nobody. */
@@ -271,6 +273,9 @@ export class TokenSet {
     return { token: noted }
   }
 }
+
+const expired = ({ expires, id }: Held): AccessRefused =>
+  new AccessRefused("auth/expired", `Token ${Token.labelOf(id)} expired at ${new Date(expires).toISOString()}. Get another one`)
 
 const unavailable = new AccessRefused(
   "access/unavailable",

@@ -18,7 +18,7 @@ const codes = {
   /** The id names several events, which the answer lists. */
   ambiguous: ["id/ambiguous"],
   /** The caller did not tell who it is. */
-  unidentified: ["auth/expired", "auth/missing", "auth/revoked", "webhook/signature", "webhook/timestamp"],
+  unidentified: ["auth/expired", "auth/jwt", "auth/missing", "auth/revoked", "webhook/signature", "webhook/timestamp"],
   /** The caller may not do that. */
   denied: [
     "access/clearance", "access/origin", "access/prefix", "access/space", "access/verb", "cell/refused", "host/refused",

@@ -30,7 +30,7 @@ export const begin = Endpoint.make("POST", SESSION, {
   query: () => Schema.Struct({ as: given(Schema.Literals(["token", "link"]).annotate({ description: "token`, `?as=link" })) }),
   answer: () => Schema.Struct({ expires: Schema.Number, token: given(text), link: given(text) }),
   status: 201,
-  refusals: ["access/full", "access/origin"],
+  refusals: ["access/full", "access/invalid", "access/origin"],
   access: "holder",
   effect: "controls",
   isUncached: true

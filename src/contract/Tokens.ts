@@ -32,8 +32,8 @@ const grant = () => ({
 })
 
 /**
- * The body of a new token. `expires` is a duration from now of up to 366 days; 90 days unless given. A token never ends later than
- * the one that created it.
+ * The body of a new token. `expires` is a duration from now of up to 366 days; 90 days unless given, or until the end of the token that
+ * creates it. A later end than that is refused.
  */
 export const wanted = () => Schema.Struct({ ...grant(), expires: given(text) })
 
@@ -71,9 +71,14 @@ export const create = Endpoint.make("POST", TOKENS, {
 
 /** The list of tokens. */
 export const list = Endpoint.make("GET", TOKENS, {
-  does: words("The tokens by their ids, and `unknown`, the requests that showed no token of this list since the start of this host."),
+  does: words(
+    "The tokens by their ids, and since the start of this host: `unknown`, the refused requests that showed no token of this list, and " +
+    "`jwt`, those with a JSON Web Token, by code."
+  ),
   query: () => Schema.Struct({ after: Query.text(), limit: Query.limit(100, Query.MOST) }),
-  answer: () => Schema.Struct({ tokens: Schema.Array(row()), next: Query.next(text), unknown: count }),
+  answer: () => Schema.Struct({
+    tokens: Schema.Array(row()), next: Query.next(text), unknown: count, jwt: given(Schema.Record(text, count))
+  }),
   verb: "admin",
   isUncached: true
 })

@@ -17,10 +17,15 @@ import * as WorkerToken from "./WorkerToken.ts"
 
 export type { Access } from "./Caller.ts"
 
+/** The decision on a credential that is no secret of a token; `undefined` for a request without one. */
+export type Bearer = (request: Request) => Checked | Promise<Checked> | undefined
+
 /** The tokens and the sessions of a host. */
 export interface Known {
   readonly set: TokenSet
   readonly sessions?: SessionAccess | undefined
+  /** Decides on JSON Web Tokens. */
+  readonly bearer?: Bearer | undefined
 }
 
 /** The paths that are open to unauthenticated callers: the probes, and the page that begins a session. */
@@ -45,7 +50,7 @@ export type Decide = (request: Request) => Access | Promise<Access>
  * @category constructors
  * @since 0.1.0
  */
-export const make = (rules: Guard.Rules, hash: Hash["Service"], { sessions, set }: Partial<Known> = {}): Decide => {
+export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, sessions, set }: Partial<Known> = {}): Decide => {
   const refusal = Guard.make(rules, hash)
   const readerOf = Guard.readers(rules, hash)
   return (request) => {
@@ -64,8 +69,8 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { sessions, set 
     }
     if (refused === undefined) return {}
     const secret = set === undefined ? undefined : Token.shown(request.headers)
-    if (set === undefined || secret === undefined) return { refused }
-    const checked = set.check(secret)
+    const checked = set === undefined || secret === undefined ? bearer?.(request) : set.check(secret)
+    if (checked === undefined) return { refused }
     return checked instanceof Promise ? checked.then(accessOf(set)) : accessOf(set)(checked)
   }
 }
@@ -77,9 +82,9 @@ const counted = (access: Access & { readonly id?: string }, set: TokenSet | unde
   return access
 }
 
-/** The access of a token. A refusal is counted, under its id if the request shows its secret. */
-const accessOf = (tokens: TokenSet) => (checked: Checked): Access => {
-  if ("refused" in checked) tokens.deny(checked.id, checked.refused.code)
+/** The access of a checked credential. A refusal is counted, under its id if the request shows its secret. */
+export const accessOf = (tokens: TokenSet | undefined) => (checked: Checked): Access => {
+  if ("refused" in checked) tokens?.deny(checked.id, checked.refused.code)
   return checked
 }
 

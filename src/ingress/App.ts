@@ -76,6 +76,8 @@ export interface Options extends Guard.Rules {
   readonly full?: (() => Error | undefined) | undefined
   /** The tokens of the host and its sessions, and their administration on a host that has its routes. */
   readonly tokens?: Tokens | undefined
+  /** Decides on JSON Web Tokens, on a host that accepts them. */
+  readonly bearer?: Access.Bearer | undefined
   /** Enables the routes that step through a space. */
   readonly debug?: boolean | undefined
 }
@@ -135,7 +137,8 @@ export const make = (services: Services, options: Options): App => {
   if (options.reference !== undefined) referenceRoutes(table, options.reference)
   const take = taking(kernel, options.full)
   const hooks = options.webhooks?.({ take, report: table.report })
-  const accessOf = Access.make(options, services.hash, tokens === undefined ? {} : { set: tokens, sessions })
+  const { bearer } = options
+  const accessOf = Access.make(options, services.hash, tokens === undefined ? { bearer } : { set: tokens, sessions, bearer })
   const streams = tokens === undefined ? undefined : new TokenView.TokenStreams(tokens, quota, sessions?.sessions)
   const answer = (request: Request, access: Access.Access): Response | Promise<Response> => {
     const { refused, session, token } = access

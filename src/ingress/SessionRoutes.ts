@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { BEARER_MILLIS, type Credential, LINK_MILLIS, type Made } from "../access/Sessions.ts"
-import { labelOf } from "../access/Token.ts"
+import { JWT, labelOf } from "../access/Token.ts"
 import { verbs } from "../contract/Endpoint.ts"
 import * as Endpoints from "../contract/Sessions.ts"
 import * as Json from "./Json.ts"
@@ -29,6 +29,11 @@ interface Parts {
 const elsewhere = new RequestRefused({
   code: "access/origin",
   reason: "A page of another site has no cookies here. It asks for a bearer with POST /v1/session?as=token"
+})
+
+const foreign = new RequestRefused({
+  code: "access/invalid",
+  reason: "A JSON Web Token begins no session: its issuer ends and renews it. Send it with each request"
 })
 
 const borrowed = new RequestRefused({
@@ -78,6 +83,7 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
     return { digest, name, until: token?.expires }
   }
   table.serve(Endpoints.begin, ({ by, query: { as }, request }) => told<Answer | Response>(async () => {
+    if (by.token?.id.startsWith(JWT) === true) throw foreign
     const asked = { by, request, credential: access.credential(by, request) }
     return as === "token" ? bearer(asked.credential) : as === "link" ? link(asked) : cookie(asked)
   }))

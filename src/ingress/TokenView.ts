@@ -128,7 +128,7 @@ export class TokenStreams {
 
   private async refusalOf({ session, token }: By): Promise<AccessRefused | undefined> {
     const refused = session === undefined ? undefined : await this.sessions?.refusalOf(session)
-    return refused ?? (token === undefined ? undefined : this.tokens.refusalOf(token.id))
+    return refused ?? (token === undefined ? undefined : this.tokens.refusalOf(token))
   }
 }
 

@@ -16,6 +16,7 @@ import { isSpaceName } from "../persistence/SpaceName.ts"
 import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
+import * as AccessSettings from "./AccessSettings.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import * as InvalidFields from "./InvalidFields.ts"
 import type { ChannelOptions, ContentOptions, PluginChoice, StoreOptions } from "./PluginOptions.ts"
@@ -119,6 +120,7 @@ const fields = {
   })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
   ingress: Schema.optionalKey(Schema.Record(PagePath, Hook)),
+  access: Schema.optionalKey(AccessSettings.Fields),
   origins: Schema.optionalKey(Schema.Array(Origin).check(Schema.isMaxLength(MAX_ORIGINS))),
   labels: Schema.optionalKey(Schema.Struct({
     cells: Schema.Record(Schema.String, Atoms),
@@ -209,6 +211,8 @@ export interface Settings extends Secrets.Unsecured {
   readonly pages: Readonly<Record<string, Page>>
   /** Webhooks by their paths. */
   readonly ingress: Readonly<Record<string, Webhook.Webhook>>
+  /** The credentials that are accepted beside the tokens. */
+  readonly access: AccessSettings.AccessSettings
   /** The origins of the pages of other sites that may read answers. */
   readonly origins: ReadonlyArray<string>
   /** The names of the enzymes to disable at this start. */
@@ -353,6 +357,7 @@ const withDefaults = (definition: Fields): Settings => {
     system: definition.system ?? [],
     pages: definition.pages ?? {},
     ingress: definition.ingress ?? {},
+    access: definition.access ?? {},
     origins: definition.origins ?? [],
     disabled: [],
     readers: Object.entries(definition.labels?.readers ?? {})

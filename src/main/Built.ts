@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type * as JwtVerifier from "../access/JwtVerifier.ts"
 import type { Agent } from "../cli/Cli.ts"
 import type { Slice } from "../ingress/Slice.ts"
 import type * as Webhooks from "../ingress/Webhooks.ts"
@@ -30,6 +31,8 @@ export interface Built {
   readonly agent?: Agent
   /** Makes the answers of webhooks, on a platform that stores spaces itself, if the project has a webhook. */
   readonly webhooks?: typeof Webhooks.make
+  /** Makes the verifier of JSON Web Tokens, on a platform that stores spaces itself, if the project accepts them. */
+  readonly jwt?: typeof JwtVerifier.make
   readonly manifest: ManifestModules.Manifest
   /** The default exports of earlier modules, by hash. */
   readonly kept: Readonly<Record<string, unknown>>

@@ -38,6 +38,7 @@ import { CurrentJobObserver, Reactor } from "../reactor/Reactor.ts"
 import * as CallPlace from "./CallPlace.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostAccess from "./HostAccess.ts"
+import * as Jwts from "./Jwts.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostVersion from "./HostVersion.ts"
 import * as HostWatchdog from "./HostWatchdog.ts"
@@ -135,7 +136,7 @@ export const open = Effect.fn("Project.open")(function*(
       admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw })
     },
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
-    origins: config.origins,
+    origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { hash, report, verifier: Jwts.verifier }),
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
     debug: config.check === true, reference: () => import("../ingress/Reference.ts")
   }

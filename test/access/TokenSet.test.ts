@@ -51,7 +51,7 @@ describe("A token", () => {
     const id = Token.idIn(secret) ?? ""
     assert.strictEqual(await there.check(secret), id)
     await here.admin.revoke(id)
-    const ended = ({ set }: typeof here) => (set.refusalOf(id) as AccessRefused | undefined)?.code
+    const ended = ({ set }: typeof here) => (set.refusalOf({ id, expires: Infinity }) as AccessRefused | undefined)?.code
     assert.deepStrictEqual([await here.check(secret), ended(here)], ["auth/revoked", "auth/revoked"])
     here.clock.now += MAX_AGE + 1
     assert.deepStrictEqual([await there.check(secret), ended(there)], ["auth/revoked", "auth/revoked"])
@@ -136,7 +136,7 @@ describe("A set of tokens", () => {
     for (let i = 0; i < 1000; i++) assert.strictEqual(await check(wrong(i.toString(32).padStart(8, "0"))), "access/unavailable")
     assert.strictEqual(await check("sys_x"), "auth/missing")
     assert.strictEqual(loads, 1)
-    const refused = await set.refusalOf("00000000")
+    const refused = await set.refusalOf({ id: "00000000", expires: Infinity })
     assert.strictEqual(refused?.code, "access/unavailable")
     for (const next of ["disk full", "damaged", "damaged", undefined, "damaged"]) {
       cause = next

@@ -7,6 +7,7 @@ import type { DirectoryStub, Env, SpaceStub } from "../../src/main/workers/Platf
 import { MAX_REFUSED, Refusals } from "../../src/main/workers/Refusals.ts"
 import * as Router from "../../src/main/workers/Router.ts"
 import { make, type Parts } from "../../src/main/workers/Settings.ts"
+import { AUDIENCE, claims, ISSUER, key } from "../access/Issuer.ts"
 
 const TOKEN = "a-token-of-some-length"
 
@@ -72,6 +73,36 @@ const logged = async (run: () => Promise<void>): Promise<string> => {
     log.mockRestore()
   }
 }
+
+describe("A request with a JSON Web Token", () => {
+  const scope = { verbs: ["read" as const], spaces: ["shop"] }
+
+  it("is verified in front, which hands its decision to the object with its proof", async () => {
+    const issued = await key("first")
+    const jwt = {
+      issuer: ISSUER, audience: AUDIENCE, algorithms: ["ES256" as const], jwks: { keys: [issued.jwk] } as never, claims: () => scope
+    }
+    const parts: Parts = { manifest: {}, config: { token: TOKEN, access: { jwt } } }
+    const object = env(async (request) => {
+      const { refused, token } = await make(parts, object).access(request)
+      return Response.json({ id: token?.id, verbs: token?.verbs, refused: refused?.message })
+    })
+    const by = async (token: string, path = "/v1/spaces/shop/cells/data/a", headers = {}) =>
+      asked(parts, path, { env: object, headers: { ...headers, authorization: `Bearer ${token}` } })
+    const good = await issued.sign(claims(Date.now()))
+    assert.deepStrictEqual(JSON.parse((await by(good)).text), { id: "jwt:alice", verbs: ["read"] })
+    assert.deepStrictEqual(woken, ["shop"])
+    assert.strictEqual((await by(good, "/v1/spaces/other/cells/data/a")).code, "access/space")
+    assert.strictEqual((await by(await issued.sign(claims(Date.now(), { aud: "other" })))).code, "auth/jwt")
+    assert.deepStrictEqual(woken, [])
+    // A caller knows no proof.
+    const root = { ...scope, id: "jwt:root", verbs: ["admin"], created: 0, expires: 1e15, digests: [] }
+    const forged = encodeURIComponent(JSON.stringify(root))
+    for (const proof of ["", "0".repeat(64)]) {
+      assert.strictEqual((await by("x.y.z", "/v1/spaces/shop/cells/data/a", { "x-systole-token": `${proof} ${forged}` })).code, "auth/jwt")
+    }
+  })
+})
 
 describe("Router of a Worker", () => {
   it("refuses to serve without a token unless it is declared public", async () => {

@@ -121,7 +121,8 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   if (bound !== undefined) {
     return yield* refuse("build/host", `${bound.file} imports ${bound.hostImports.join(", ")}, which ${target.name} has not. Leave it out`)
   }
-  const hasFunctions = Object.keys(settings.pages).length + Object.keys(settings.ingress).length > 0
+  const { access, ingress } = settings
+  const hasFunctions = Object.keys(settings.pages).length + Object.keys(ingress).length > 0 || access.jwt !== undefined
   const pages = hasFunctions ? withText(yield* host.load(Config.FILE)) : undefined
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
   const slices = names.filter((name) => !settings.without.includes(name))

@@ -23,7 +23,7 @@ export interface Contents {
   /** Its slices, in the order of their table. */
   readonly slices: ReadonlyArray<SliceName>
   readonly modules: ReadonlyArray<Module>
-  /** The module of the configuration, if it renders pages or has webhooks. */
+  /** The module of the configuration, if it renders pages, has webhooks or accepts JSON Web Tokens. */
   readonly pages: Module | undefined
   /** Whether one of its modules declares a type. An earlier one may, since it is not loaded. */
   readonly isTyped: boolean

@@ -200,21 +200,24 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
   const entries = modules.map(({ file, hash, typed }) =>
     `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, ${typed.length > 0 ? `typed: { ${typesOf(hash)} }, ` : ""}` +
     `hash: "${hash}" }`)
-  const [rendered, ingress] = (["pages", "ingress"] as const).map((field) =>
+  const hasJwt = hasStorage && settings.access.jwt !== undefined
+  const [rendered, ingress, access] = (["pages", "ingress", "access"] as const).map((field) =>
     pages === undefined ? "{}" : fieldOf(field, names.get(pages.hash) ?? "", environment))
   return [
     ...slices.map((name) => `import { slice as ${name} } from ${sliceFile(name)}`),
     ...hasAgent ? [`import { command as agent } from ${runtime("cli/AgentCommand.ts")}`] : [],
     ...hasWebhooks ? [`import { make as webhooks } from ${runtime("ingress/Webhooks.ts")}`] : [],
+    ...hasJwt ? [`import { make as jwt } from ${runtime("access/JwtVerifier.ts")}`] : [],
     ...hashes.map((hash) => `import ${[names.get(hash), ...named(typed.get(hash))].join(", ")} from "systole-module:${hash}"`),
     "export const built = {",
     `  version: ${JSON.stringify(version)},`,
     `  environment: ${JSON.stringify(environment)},`,
     `  hasToken: ${settings.token !== undefined},`,
-    `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered}, ingress: ${ingress} },`,
+    `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered}, ingress: ${ingress}, access: ${access} },`,
     `  slices: [${slices.join(", ")}],`,
     ...hasAgent ? ["  agent,"] : [],
     ...hasWebhooks ? ["  webhooks,"] : [],
+    ...hasJwt ? ["  jwt,"] : [],
     `  manifest: {\n${entries.join(",\n")}\n  },`,
     `  kept: { ${kept.map(({ hash }) => `"${hash}": ${names.get(hash)}`).join(", ")} }`,
     "}",
@@ -233,17 +236,19 @@ const named = (exports: ReadonlyArray<{ readonly name: string; readonly local: s
  * @since 0.1.0
  */
 export const outsideModule = ({ settings }: Contents): string => {
-  const { ingress, origins } = settings
-  return `export const outside = ${JSON.stringify({ readers: withoutTokens(settings).readers, hooks: Object.keys(ingress), origins })}\n`
+  const { access: { jwt }, ingress, origins } = settings
+  const { readers } = withoutTokens(settings)
+  const outside = { readers, hooks: Object.keys(ingress), origins, ...jwt === undefined ? {} : { hasJwt: true } }
+  return `export const outside = ${JSON.stringify(outside)}\n`
 }
 
 /** A field of the configuration in an environment, as an expression over its module. */
-const fieldOf = (field: "ingress" | "pages", module: string, environment: string | undefined): string => {
+const fieldOf = (field: "access" | "ingress" | "pages", module: string, environment: string | undefined): string => {
   const own = environment === undefined ? "" : `${module}.environments[${JSON.stringify(environment)}].${field} ?? `
   return `${own}${module}.${field} ?? {}`
 }
 
-const withoutTokens = ({ ingress: _, pages: __, readers, token: ___, ...settings }: Config.Settings) =>
+const withoutTokens = ({ access: _, ingress: __, pages: ___, readers, token: ____, ...settings }: Config.Settings) =>
   ({ ...settings, readers: readers.map(({ atoms, name }) => ({ name, atoms })) })
 
 /**
@@ -252,7 +257,7 @@ const withoutTokens = ({ ingress: _, pages: __, readers, token: ___, ...settings
  * @category getters
  * @since 0.1.0
  */
-export const unplain = ({ ingress: _, pages: __, ...settings }: Config.Settings): string | undefined =>
+export const unplain = ({ access: _, ingress: __, pages: ___, ...settings }: Config.Settings): string | undefined =>
   unplainAt(settings, "the configuration")
 
 const unplainAt = (value: unknown, place: string): string | undefined => {

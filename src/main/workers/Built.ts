@@ -18,6 +18,8 @@ export interface Outside {
   readonly hooks: ReadonlyArray<string>
   /** The origins of the pages of other sites. */
   readonly origins: ReadonlyArray<string>
+  /** Whether the project accepts JSON Web Tokens. */
+  readonly hasJwt?: boolean
 }
 
 /** The part of a build that objects and pages need: its modules, and the runtime. */

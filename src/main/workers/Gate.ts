@@ -14,11 +14,16 @@ import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import type { Env } from "./Platform.ts"
+import * as Handed from "./Handed.ts"
 import * as TokenObject from "./TokenObject.ts"
 
 /** The decisions on callers. */
 export interface Gate {
   readonly access: Access.Decide
+  /** Whether JSON Web Tokens are accepted, which the runtime in front verifies. */
+  readonly hasJwt: boolean
+  /** The decision that the Worker in front handed to an object. */
+  readonly bearer: Access.Bearer
   readonly tokens: TokenSet
   readonly sessions: SessionAccess
   /** The answers to pages of other sites, if the configuration has some. */
@@ -35,6 +40,7 @@ interface Admitted {
   readonly readers: ReadonlyArray<Secrets.ReaderToken>
   readonly hooks: ReadonlyArray<string>
   readonly origins: ReadonlyArray<string>
+  readonly hasJwt?: boolean | undefined
 }
 
 /**
@@ -44,7 +50,8 @@ interface Admitted {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ hooks, origins, readers, token }: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
+export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
+  const { hasJwt = false, hooks, origins, readers, token } = admitted
   if (token === undefined && !isPublic) {
     throw new InvalidConfig({
       reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, which wrangler dev takes " +
@@ -55,8 +62,11 @@ export const make = ({ hooks, origins, readers, token }: Admitted, isPublic: boo
   const tokens = new TokenSet({ store: TokenObject.storeOf(env, proof), hash, now: Date.now, report: print })
   const rules = { token, readers, loopback: false }
   const sessions = new SessionAccess(rules, hash, { sessions: new Sessions({ set: tokens, draw, root: token }), tokens })
+  const bearer = Handed.bearer(proof)
   return {
-    access: Access.make(rules, hash, { set: tokens, sessions }),
+    access: Access.make(rules, hash, { set: tokens, sessions, bearer }),
+    bearer,
+    hasJwt,
     tokens,
     sessions,
     cors: Cors.make(origins),

@@ -4,6 +4,7 @@
  * @module
  */
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { Bearer } from "../../ingress/Access.ts"
 import type { Built } from "../Built.ts"
 import * as Front from "./Front.ts"
 import type { Gate } from "./Gate.ts"
@@ -18,6 +19,8 @@ export interface Inside {
   /** Answers a request that concerns no space. */
   readonly answer: (asked: Front.Asked) => Promise<Response>
   readonly report: (failure: unknown, space?: string) => void
+  /** Decides on JSON Web Tokens, if the project accepts them. */
+  readonly bearer: Bearer | undefined
 }
 
 /**
@@ -27,6 +30,7 @@ export interface Inside {
  * @since 0.1.0
  */
 export const open = (settings: SettingsOf.Settings, env: Env): Inside => ({
+  bearer: settings.jwts,
   host: (space, state) => new SpaceHost({ space, storage: state.storage, state, env, settings }),
   answer: Front.make({ env, settings }),
   report: (failure, space) =>

@@ -7,7 +7,7 @@
  * @module
  */
 import * as Decision from "../../access/Decision.ts"
-import type { Token } from "../../access/Token.ts"
+import { JWT, type Token } from "../../access/Token.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import { LIVE, READY, spaceIn, SPACES } from "../../contract/Paths.ts"
 import * as Access from "../../ingress/Access.ts"
@@ -18,6 +18,7 @@ import * as WorkerToken from "../../ingress/WorkerToken.ts"
 import type { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { isSpaceName } from "../../persistence/SpaceName.ts"
 import type { Gate } from "./Gate.ts"
+import * as Handed from "./Handed.ts"
 import type { Inside } from "./Inside.ts"
 import type { Env } from "./Platform.ts"
 import { MAX_REFUSED, Refusals } from "./Refusals.ts"
@@ -62,8 +63,8 @@ const answered = async ({ gate, inside }: Parts, refusals: Refusals, { env, requ
   if (path === READY) return Problem.unlessRead(request, path) ?? readiness({ gate, inside }, env, request)
   let access: Access.Access
   try {
-    const { access: accessOf, isHook } = gate(env)
-    access = isHook(request) ? {} : await accessOf(request)
+    const { isHook } = gate(env)
+    access = isHook(request) ? {} : await accessOf({ gate, inside }, env, request)
   } catch (failure) {
     return broken(failure)
   }
@@ -73,7 +74,8 @@ const answered = async ({ gate, inside }: Parts, refusals: Refusals, { env, requ
   const space = named === undefined ? undefined : decoded(named)
   if (space !== undefined && isSpaceName(space)) {
     const beyond = token === undefined ? undefined : Decision.beyondSpaces(token, space)
-    const pass = async () => beyond === undefined ? forwarded({ env, inside }, space, request) : Problem.response(beyond)
+    const handed = token?.id.startsWith(JWT) === true ? Handed.withToken(request, token, gate(env).proof) : request
+    const pass = async () => beyond === undefined ? forwarded({ env, inside }, space, handed) : Problem.response(beyond)
     if (token !== undefined) return counted(await pass(), token, gate(env).tokens)
     return WorkerToken.isReport(request, path) ? reported(refusals, request, pass) : pass()
   }
@@ -84,6 +86,15 @@ const answered = async ({ gate, inside }: Parts, refusals: Refusals, { env, requ
     if (Problem.isReported(failure)) await report({ env, inside }, failure)
     return Problem.response(failure)
   }
+}
+
+/** The decision on a request. The runtime decides on a JSON Web Token. */
+const accessOf = async ({ gate, inside }: Parts, env: Env, request: Request): Promise<Access.Access> => {
+  const { access, hasJwt, tokens } = gate(env)
+  const decided = await access(request)
+  if (decided.refused === undefined || !hasJwt) return decided
+  const checked = await (await inside(env)).bearer?.(request)
+  return checked === undefined ? decided : Access.accessOf(tokens)(checked)
 }
 
 /** Answers and prints a failure of a Worker without a gate or a runtime, which has no reporter. */

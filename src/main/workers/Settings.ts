@@ -9,11 +9,14 @@ import { line, Reporter } from "../../diagnostic/Reporter.ts"
 import * as Config from "../../loader/Config.ts"
 import * as Loader from "../../loader/Loader.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { Bearer } from "../../ingress/Access.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type { Built } from "../Built.ts"
 import type { Slice } from "../../ingress/Slice.ts"
 import * as Webhooks from "../../ingress/Webhooks.ts"
 import * as HostLimits from "../HostLimits.ts"
+import * as Jwts from "../Jwts.ts"
 import * as ManifestModules from "../ManifestModules.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import * as Slices from "../Slices.ts"
@@ -43,6 +46,8 @@ export interface Settings extends Gate.Gate {
   readonly reporter: Reporter
   /** Makes the answers of webhooks. A build without a webhook has no byte of it. */
   readonly webhooks: Built["webhooks"]
+  /** Decides on JSON Web Tokens. A build without them has no byte of their library. */
+  readonly jwts: Bearer | undefined
 }
 
 /**
@@ -57,7 +62,7 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
   const config = Effect.runSync(Config.decode(definition, { variables: Gate.variablesOf(env) }))
   const slices = Slices.without(Slices.all, config.without)
   const gate = Gate.make(gateOf(config), isPublic === true, env)
-  return opened(config, { modules: ManifestModules.layer(manifest), slices, gate, webhooks: Webhooks.make })
+  return opened(config, { modules: ManifestModules.layer(manifest), slices, gate, webhooks: Webhooks.make, verifier: Jwts.verifier })
 }
 
 /**
@@ -68,18 +73,29 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
  * @since 0.1.0
  */
 export const ofBuild = (built: Built, env: Env, gate: Gate.Gate): Settings => {
-  const { kept, manifest, slices, settings: { check, create, ...settings }, webhooks } = built
+  const { kept, manifest, slices, jwt, settings: { check, create, ...settings }, webhooks } = built
   const unsecured = { ...settings, ...Gate.UNSECURED, check, create }
   const config = Effect.runSync(Config.secured(unsecured, Gate.variablesOf(env)))
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, gate, webhooks })
+  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, gate, webhooks, verifier: jwt })
 }
 
 const opened = (
   config: Config.Config,
-  { gate, modules, ...parts }: Pick<Settings, "modules" | "slices" | "webhooks"> & { readonly gate: Gate.Gate }
-): Settings => ({ ...gate, modules, load: loading(config, modules), config, hash, reporter, ...parts })
+  { gate, modules, verifier, ...parts }: Pick<Settings, "modules" | "slices" | "webhooks"> & {
+    readonly gate: Gate.Gate
+    readonly verifier: Verify | undefined
+  }
+): Settings => {
+  const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
+  const jwts = verifier === undefined ? undefined : Jwts.bearer(config.access.jwt, { hash, report, verifier })
+  return { ...gate, modules, load: loading(config, modules), config, hash, reporter, jwts, ...parts }
+}
 
-const gateOf = ({ ingress, origins, readers, token }: Config.Config) => ({ origins, readers, token, hooks: Object.keys(ingress) })
+/** The function that makes the verifier of JSON Web Tokens. */
+type Verify = Parameters<typeof Jwts.bearer>[1]["verifier"]
+
+const gateOf = ({ access, ingress, origins, readers, token }: Config.Config) =>
+  ({ origins, readers, token, hooks: Object.keys(ingress), hasJwt: access.jwt !== undefined })
 
 const loading = (config: Config.Config, modules: Layer.Layer<ModuleHost>): Settings["load"] => {
   const { enzymes, kernel, plugins } = config

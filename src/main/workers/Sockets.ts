@@ -13,7 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import type { AccessRefused } from "../../access/AccessRefused.ts"
 import * as Decision from "../../access/Decision.ts"
-import { isNarrow, labelOf } from "../../access/Token.ts"
+import { isNarrow, JWT, labelOf, type Token } from "../../access/Token.ts"
 import type { Sessions } from "../../access/Sessions.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import * as CellEndpoints from "../../contract/Cells.ts"
@@ -49,8 +49,8 @@ interface Attached {
   readonly url: string
   /** The name of the reader or of the token; `null` for the operator. */
   readonly reader: string | null
-  /** The id of the token. */
-  readonly token?: string
+  /** The id of the token, or the whole token that was made of a JSON Web Token. */
+  readonly token?: string | Token
   /** The session, by its id and its end. */
   readonly session?: { readonly id?: string | undefined; readonly until?: number | undefined }
   /** The id of the last event. */
@@ -121,7 +121,7 @@ export class Sockets {
     const path = pathname + search.replace(/(?<=[?&])last=[^&]*&?/g, "")
     const by = {
       reader: name ?? null,
-      ...token === undefined ? {} : { token: token.id },
+      ...token === undefined ? {} : { token: token.id.startsWith(JWT) ? token : token.id },
       ...session === undefined ? {} : { session: { id: session.id, until: session.until } }
     }
     const attached: Attached = { url: path, ...by, last: Sse.lastOf(request), untaken: 0 }
@@ -211,17 +211,18 @@ export class Sockets {
   }
 
   /** The view of a token; `undefined` for one that sees the whole space. */
-  private async viewerOfToken(id: string): Promise<Viewer | undefined> {
-    const token = await this.deps.tokens.get(id)
+  private async viewerOfToken(attached: string | Token): Promise<Viewer | undefined> {
+    const token = typeof attached === "string" ? await this.deps.tokens.get(attached) : attached
     return isNarrow(token) ? TokenView.viewerOf(token) : undefined
   }
 
   /** Fails once a token or a session is over, and while that is not known. */
   private live({ session, token }: Attached): Effect.Effect<void, AccessRefused> {
     const { sessions, tokens } = this.deps
+    const held = typeof token === "string" ? { id: token, expires: Infinity } : token
     return Effect.andThen(
       session === undefined ? Effect.void : unless(() => sessions.refusalOf(session)),
-      token === undefined ? Effect.void : unless(() => tokens.refusalOf(token))
+      held === undefined ? Effect.void : unless(() => tokens.refusalOf(held))
     )
   }
 }
@@ -264,12 +265,13 @@ const textOf = (frame: Sse.Frame): string => {
 /** The bytes of a text in an attachment: one for each character, or two for each if one of them is beyond Latin-1. */
 const bytesOf = (text: string): number => /[^\0-\xff]/.test(text) ? 2 * text.length : text.length
 
-const checkSize = ({ last, reader, url }: Attached): void => {
-  const size = bytesOf(url) + bytesOf(reader ?? "") + Math.max(LONGEST_ID, bytesOf(last ?? ""))
+const checkSize = ({ last, reader, token, url }: Attached): void => {
+  const own = typeof token === "object" ? JSON.stringify(token) : ""
+  const size = bytesOf(url + own) + bytesOf(reader ?? "") + Math.max(LONGEST_ID, bytesOf(last ?? ""))
   if (size <= MAX_ATTACHED) return
   throw new Problem.RequestRefused({
     code: "query/invalid",
-    reason: `The query of a socket has ${size} bytes, with the names of its reader and of its last event; it has at most ` +
+    reason: `The query of a socket has ${size} bytes, with its reader or token and its last event; it has at most ` +
       `${MAX_ATTACHED}. Use an event stream for longer ones`
   })
 }

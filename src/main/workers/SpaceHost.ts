@@ -212,7 +212,7 @@ export class SpaceHost {
 
   private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, state, storage } = this.place
-    const { config, hash, reporter, sessions: { sessions }, slices, tokens } = settings
+    const { bearer, config, hash, reporter, sessions: { sessions }, slices, tokens } = settings
     const [armed, holds] = await Promise.all([storage.getAlarm(), StoredHold.read(storage)])
     const alarm = new Alarm(storage, armed, Date.now)
     const context = await Effect.runPromise(this.compose({ alarm, holds }))
@@ -223,7 +223,7 @@ export class SpaceHost {
     const quota = new StreamQuota(config.readers.length)
     const { readers, token } = config
     const { fetch, take } = App.make({ slices, kernel, hash }, {
-      quota, tokens: { set: tokens, sessions }, full: () => this.full, token, readers, loopback: false, reporter, pages: {},
+      quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, reporter, pages: {},
       closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.

@@ -1,0 +1,160 @@
+/**
+ * The accepted JSON Web Tokens of a host: each is verified once, and remembered until it expires or the keys of its issuer change.
+ *
+ * @module
+ */
+import { wanted } from "../contract/Tokens.ts"
+import * as Codec from "../contract/Codec.ts"
+import { AccessRefused } from "./AccessRefused.ts"
+import { type Claims, type Settings, TOLERANCE } from "../contract/Jwt.ts"
+import { checkScope } from "./TokenAdmin.ts"
+import { JWT, type Token } from "./Token.ts"
+import type { Checked } from "./TokenSet.ts"
+
+/** The most tokens that are remembered. The oldest is verified again. */
+export const MAX_REMEMBERED = 10_000
+
+/** The keys of an issuer. */
+export interface Keys {
+  /** A number that grows with each change of the keys. */
+  readonly revision: number
+  readonly isFresh: boolean
+  /** Loads the keys. Rejects without any keys; returns the failure if older ones go on. */
+  readonly refresh: () => Promise<unknown>
+  readonly find: (header: never, token: never) => Promise<unknown>
+}
+
+/** The result of a verification. */
+export type Verified =
+  | { readonly claims: Readonly<Record<string, unknown>> }
+  | { readonly refused: "expired" | "wrong"; readonly reason: string }
+
+/** Verifies tokens. Rejects while the keys cannot be loaded. */
+export interface Verifier {
+  readonly keys: Keys
+  readonly verify: (jwt: string) => Promise<Verified>
+}
+
+/** The services of a verifier. */
+export interface VerifierParts {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** The parts of a set. */
+export interface Parts extends VerifierParts {
+  readonly settings: Settings
+  /** Makes the verifier, once, with the first token. */
+  readonly verifier: (settings: Settings, parts: VerifierParts) => Verifier | Promise<Verifier>
+  readonly hash: { readonly hex: (text: string) => string }
+  /** Receives the failure of keys or of the function of the configuration, once until another one follows. */
+  readonly report: (failure: unknown) => void
+}
+
+/** A verified token, and the revision of the keys that verified it. */
+interface Remembered {
+  readonly token: Token
+  readonly revision: number
+}
+
+const refused = (reason: string) => new AccessRefused("auth/jwt", `The request shows a JWT, and ${reason}. Ask its issuer for another one`)
+
+const unavailable = new AccessRefused(
+  "access/unavailable",
+  "The keys of the issuer of JWTs cannot be loaded, so none is accepted. Send the request again, or with another credential"
+)
+
+/** The form of a `sub`. */
+const SUBJECT = /^[^\p{Cc}]{1,255}$/u
+
+/**
+ * The JSON Web Tokens of a host.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export class JwtSet {
+  private readonly parts: Parts
+  private readonly remembered = new Map<string, Remembered>()
+  private verifier: Verifier | undefined
+  /** The newest failures that were told: of the keys, and of the function of the configuration. */
+  private readonly told = new Map<"claims" | "keys", string>()
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  /** The token of a JWT, at once if it is remembered and the keys are fresh. */
+  check(jwt: string): Checked | Promise<Checked> {
+    const { hash, now } = this.parts
+    const digest = hash.hex(jwt)
+    const known = this.remembered.get(digest)
+    const keys = this.verifier?.keys
+    return known !== undefined && keys?.isFresh === true && known.revision === keys.revision && known.token.expires > now()
+      ? { token: known.token }
+      : this.verified(jwt, digest)
+  }
+
+  /** The number of remembered tokens. */
+  get size(): number {
+    return this.remembered.size
+  }
+
+  private async verified(jwt: string, digest: string): Promise<Checked> {
+    try {
+      // Concurrent first requests use one, and none waits for the I/O of another, which Workers forbid.
+      const made = this.verifier ?? await this.parts.verifier(this.parts.settings, this.parts)
+      const verifier = this.verifier ??= made
+      const { keys } = verifier
+      const failure = keys.isFresh ? undefined : await keys.refresh()
+      if (failure !== undefined) this.tell("keys", failure)
+      const verified = await verifier.verify(jwt)
+      if (failure === undefined) this.told.delete("keys")
+      if ("refused" in verified) {
+        this.remembered.delete(digest)
+        const code = verified.refused === "expired" ? "auth/expired" : "auth/jwt"
+        const { message } = refused(verified.reason)
+        return { refused: new AccessRefused(code, message), id: JWT }
+      }
+      const token = this.tokenOf(verified.claims)
+      if (token instanceof AccessRefused) return { refused: token, id: JWT }
+      this.remember(digest, { token, revision: keys.revision })
+      return { token }
+    } catch (failure) {
+      this.tell("keys", failure)
+      return { refused: unavailable, id: JWT }
+    }
+  }
+
+  private remember(digest: string, entry: Remembered): void {
+    this.remembered.delete(digest)
+    this.remembered.set(digest, entry)
+    if (this.remembered.size <= MAX_REMEMBERED) return
+    for (const oldest of this.remembered.keys()) return void this.remembered.delete(oldest)
+  }
+
+  private tokenOf(claims: Readonly<Record<string, unknown>>): Token | AccessRefused {
+    const { exp, iat, sub } = claims
+    if (typeof sub !== "string" || !SUBJECT.test(sub)) return refused("its claim sub is no text of 1 to 255 characters")
+    const { settings: { claims: scopeOf, tolerance = TOLERANCE } } = this.parts
+    try {
+      const given: unknown = scopeOf(claims as Claims)
+      if (given === undefined) return refused("the configuration gives it no scope")
+      const { expires: _, ...scope } = Codec.decode(wanted, given)
+      checkScope(scope)
+      const created = typeof iat === "number" ? iat * 1000 : 0
+      return { ...scope, id: `${JWT}${sub}`, created, expires: (Number(exp) + tolerance) * 1000, digests: [] }
+    } catch (failure) {
+      this.tell("claims", failure)
+      return refused("the function access.jwt.claims of the configuration failed for it, and the log says how")
+    }
+  }
+
+  private tell(part: "claims" | "keys", failure: unknown): void {
+    const text = String(failure)
+    if (this.told.get(part) === text) return
+    this.told.set(part, text)
+    this.parts.report(failure)
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The JSON Web Tokens of a host.
+ *
+ * @module
+ */
+import * as Jwt from "../contract/Jwt.ts"
+import { JwtSet, type Parts } from "../access/JwtSet.ts"
+import type { Bearer } from "../ingress/Access.ts"
+
+/**
+ * The decision on JSON Web Tokens; `undefined` without any. `verifier` loads the library with the first of them.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const bearer = (
+  settings: Jwt.Settings | undefined,
+  parts: Pick<Parts, "hash" | "report" | "verifier">
+): Bearer | undefined => {
+  if (settings === undefined) return undefined
+  const { fetch } = globalThis
+  const set = new JwtSet({ settings, ...parts, fetch: (url, init) => fetch(url, init), now: Date.now })
+  return ({ headers }) => {
+    const jwt = Jwt.shown(headers)
+    return jwt === undefined ? undefined : set.check(jwt)
+  }
+}
+
+/** The verifier, loaded when it is first needed. */
+export const verifier: Parts["verifier"] = async (settings, parts) => (await import("../access/JwtVerifier.ts")).make(settings, parts)

@@ -1,0 +1,271 @@
+import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import { defineConfig, Enzyme } from "systole"
+import * as Jwt from "../../src/contract/Jwt.ts"
+import * as JwtVerifier from "../../src/access/JwtVerifier.ts"
+import { JwtSet, MAX_REMEMBERED } from "../../src/access/JwtSet.ts"
+import * as Config from "../../src/loader/Config.ts"
+import { hash } from "../../src/persistence/PureSha256.ts"
+import { problem, serve } from "../ingress/TestIngress.ts"
+import { AUDIENCE, claims, ISSUER, key, keysOf, withServer } from "./Issuer.ts"
+import { make as makeTokens } from "./TestTokens.ts"
+
+const [first, second, rsa] = await Promise.all([key("first"), key("second"), key("rsa", "RS256")])
+
+const reads = (): Jwt.Scope => ({ verbs: ["read"] })
+
+const settings = (jwks: Jwt.Settings["jwks"], other: Partial<Jwt.Settings> = {}): Jwt.Settings =>
+  ({ issuer: ISSUER, audience: AUDIENCE, algorithms: ["ES256"], jwks, claims: reads, ...other })
+
+/** The set of a host with the clock of the test, and the failures that it told. */
+const make = (given: Jwt.Settings) => {
+  const told: Array<string> = []
+  const set = new JwtSet({
+    settings: given, verifier: JwtVerifier.make, hash, now: Date.now,
+    fetch: (url, init) => fetch(url, init), report: (failure) => told.push(String(failure))
+  })
+  const code = async (jwt: string): Promise<string> => {
+    const checked = await set.check(jwt)
+    return "refused" in checked ? checked.refused.code : checked.token.id
+  }
+  return { code, set, told }
+}
+
+const local = { keys: [first.jwk, rsa.jwk] as unknown as ReadonlyArray<Readonly<Record<string, unknown>>> }
+const START = Date.UTC(2026, 10, 27)
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: START }))
+afterEach(() => void vi.useRealTimers())
+
+describe("A JSON Web Token", () => {
+  it("is accepted from its issuer, for its audience, by an algorithm of the configuration", async () => {
+    const { code, set } = make(settings(local))
+    const jwt = await first.sign(claims(START))
+    assert.strictEqual(await code(jwt), "jwt:alice")
+    const again = set.check(jwt)
+    assert.isFalse(again instanceof Promise, "it is remembered")
+    const several = make(settings(local, { audience: ["other", AUDIENCE], algorithms: ["RS256", "ES256"] }))
+    assert.strictEqual(await several.code(await rsa.sign(claims(START))), "jwt:alice")
+  })
+
+  it("is refused with another issuer, audience, algorithm, key or text", async () => {
+    const { code, set } = make(settings(local))
+    const other = await key("first")
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
+    const [head = "", body = "", signature = ""] = (await first.sign(claims(START))).split(".")
+    const wrong = {
+      "no algorithm": `${part({ alg: "none" })}.${part(claims(START))}.`,
+      "no algorithm, with a signature": `${part({ alg: "none", kid: "first" })}.${body}.${signature}`,
+      "an algorithm with a secret": `${part({ alg: "HS256", kid: "first" })}.${body}.${signature}`,
+      "an algorithm that is not of the configuration": await rsa.sign(claims(START)),
+      "another audience": await first.sign(claims(START, { aud: "other" })),
+      "another issuer": await first.sign(claims(START, { iss: "https://other.example" })),
+      "no subject": await first.sign({ ...claims(START), sub: undefined as never }),
+      "a subject with a line": await first.sign(claims(START, { sub: "a\nb" })),
+      "no end": await first.sign({ ...claims(START), exp: undefined as never }),
+      "the key of another issuer under the same name": await other.sign(claims(START)),
+      "an unknown key": await second.sign(claims(START)),
+      "another body": `${head}.${part(claims(START, { sub: "root" }))}.${signature}`,
+      "a critical header": `${part({ alg: "ES256", kid: "first", crit: ["x"], x: 1 })}.${body}.${signature}`,
+      "no parts": "a.b.c"
+    }
+    for (const [name, jwt] of Object.entries(wrong)) assert.strictEqual(await code(jwt), "auth/jwt", name)
+    assert.strictEqual(set.size, 0)
+    const [mine, theirs] = [await set.check(await first.sign(claims(START, { aud: "other" }))), await set.check(wrong["another body"])]
+    assert.match("refused" in mine ? mine.refused.message : "", /its claim aud does not fit/)
+    assert.match("refused" in theirs ? theirs.refused.message : "", /its signature does not fit/)
+  })
+
+  it("is accepted with a clock that differs by a minute, and refused with one that differs by ten", async () => {
+    const { code } = make(settings(local))
+    for (const [minutes, expected] of [[1, "jwt:alice"], [10, "auth/jwt"]] as const) {
+      assert.strictEqual(await code(await first.sign(claims(START + minutes * 60_000))), expected)
+    }
+    const jwt = await first.sign(claims(START))
+    assert.strictEqual(await code(jwt), "jwt:alice")
+    vi.setSystemTime(START + 3_659_000)
+    assert.strictEqual(await code(jwt), "jwt:alice")
+    vi.setSystemTime(START + 3_660_000)
+    assert.strictEqual(await code(jwt), "auth/expired")
+    assert.strictEqual(await make(settings(local, { tolerance: 0 })).code(await first.sign(claims(START - 1_000))), "auth/expired")
+  })
+
+  it("has the scope that a function of the configuration gives it; without one, or with nonsense, it alone is refused", async () => {
+    const scopes: Record<string, unknown> = {
+      alice: { verbs: ["read", "signal"], prefixes: ["/data/alice"], clearance: [], spaces: ["shop"] }, nobody: undefined,
+      text: "read", empty: { verbs: [] }, verb: { verbs: ["rule"] }, prefix: { verbs: ["read"], prefixes: ["data"] },
+      wide: { verbs: ["write"], prefixes: ["/data"] }, space: { verbs: ["read"], spaces: ["@access"] },
+      later: Promise.resolve({ verbs: ["read"] })
+    }
+    const { code, set, told } = make(settings(local, {
+      claims: ({ sub }) => {
+        if (sub === "thrown") throw new Error("no luck")
+        return scopes[sub] as Jwt.Scope
+      }
+    }))
+    const checked = await set.check(await first.sign(claims(START)))
+    assert.deepInclude("token" in checked ? checked.token : {}, scopes["alice"] as object)
+    for (const sub of ["thrown", "thrown", ...Object.keys(scopes).slice(1)]) {
+      assert.strictEqual(await code(await first.sign(claims(START, { sub }))), "auth/jwt", sub)
+    }
+    assert.strictEqual(told.filter((text) => text === "Error: no luck").length, 1)
+    assert.strictEqual(await code(await first.sign(claims(START))), "jwt:alice")
+  })
+
+  it("is remembered in bounded memory", async () => {
+    const { code, set } = make(settings(local))
+    const signed = await first.sign(claims(START))
+    await code(signed)
+    const verify = vi.spyOn(crypto.subtle, "verify").mockResolvedValue(true)
+    const [head, , signature] = signed.split(".")
+    for (let i = 0; i < MAX_REMEMBERED + 5; i++) {
+      const body = Buffer.from(JSON.stringify(claims(START, { sub: `${i}` }))).toString("base64url")
+      await code(`${head}.${body}.${signature}`)
+    }
+    verify.mockRestore()
+    assert.strictEqual(set.size, MAX_REMEMBERED)
+    assert.isTrue(set.check(signed) instanceof Promise, "the oldest is verified again")
+  })
+})
+
+describe("The keys of an issuer", () => {
+  it("are loaded once for many tokens, and again for a key that rotated", () => withServer(async (server) => {
+    server.answer = keysOf(first)
+    const { code, set } = make(settings(server.url))
+    const jwts = await Promise.all(Array.from({ length: 50 }, (_, i) => first.sign(claims(START, { sub: `${i}` }))))
+    assert.deepStrictEqual(await Promise.all(jwts.map(code)), jwts.map((_, i) => `jwt:${i}`))
+    assert.strictEqual(server.asked, 1)
+    const next = await second.sign(claims(START))
+    for (let i = 0; i < 20; i++) assert.strictEqual(await code(next), "auth/jwt")
+    assert.strictEqual(server.asked, 1, "an unknown key costs no load at once")
+    vi.setSystemTime(START + JwtVerifier.COOLDOWN)
+    server.answer = keysOf(second)
+    assert.strictEqual(await code(next), "jwt:alice")
+    assert.strictEqual(server.asked, 2)
+    assert.strictEqual(await code(jwts[0] ?? ""), "auth/jwt", "its key is withdrawn")
+    assert.isFalse(set.check(next) instanceof Promise)
+  }))
+
+  it("are loaded anew after ten minutes, which ends the tokens of a withdrawn one", () => withServer(async (server) => {
+    server.answer = keysOf(first, second)
+    const { code } = make(settings(server.url))
+    const [old, other] = [await first.sign(claims(START)), await second.sign(claims(START))]
+    assert.deepStrictEqual([await code(old), await code(other)], ["jwt:alice", "jwt:alice"])
+    server.answer = keysOf(second)
+    assert.strictEqual(await code(old), "jwt:alice")
+    vi.setSystemTime(START + JwtVerifier.KEYS_AGE)
+    assert.deepStrictEqual([await code(old), await code(other)], ["auth/jwt", "jwt:alice"])
+  }))
+
+  it("that cannot be loaded refuse JSON Web Tokens alone, without a load for each", () => withServer(async (server) => {
+    const { code, told } = make(settings(server.url))
+    const jwt = await first.sign(claims(START))
+    const answers = {
+      "is no JSON": (response) => void response.end("<html>"),
+      "is too large": (response) => void response.end(`{"keys":[],"x":"${"x".repeat(JwtVerifier.KEYS_BYTES)}"}`),
+      "is an error": (response) => void response.writeHead(500).end(),
+      "is a redirection": (response) => void response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(),
+      "is no key set": (response) => void response.end("[]"),
+      "ends early": (response) => void response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy())
+    } satisfies Record<string, typeof server.answer>
+    let now = START
+    for (const [name, answer] of Object.entries(answers)) {
+      server.answer = answer
+      const before = server.asked
+      for (let i = 0; i < 20; i++) assert.strictEqual(await code(jwt), "access/unavailable", name)
+      assert.strictEqual(server.asked - before, 1, name)
+      vi.setSystemTime(now += JwtVerifier.KEYS_RETRY)
+    }
+    assert.isAbove(told.length, 3)
+    server.answer = keysOf(first)
+    assert.strictEqual(await code(jwt), "jwt:alice")
+    server.answer = answers["is an error"]
+    vi.setSystemTime(now += JwtVerifier.KEYS_AGE)
+    assert.strictEqual(await code(jwt), "jwt:alice", "known keys go on for an hour")
+    vi.setSystemTime(now += JwtVerifier.MAX_KEYS_AGE)
+    assert.strictEqual(await code(await first.sign(claims(now))), "access/unavailable")
+  }))
+
+  it("whose server does not answer are given up after five seconds", () => withServer(async (server) => {
+    server.answer = () => {}
+    const { code } = make(settings(server.url))
+    const jwt = await first.sign(claims(START))
+    const began = performance.now()
+    assert.deepStrictEqual(await Promise.all([code(jwt), code(jwt)]), ["access/unavailable", "access/unavailable"])
+    assert.isBelow(performance.now() - began, JwtVerifier.KEYS_MILLIS + 3000)
+    assert.strictEqual(server.asked, 1)
+  }))
+})
+
+const place = Enzyme.make({
+  name: "place",
+  query: "/signals/place",
+  bind: ["/data"],
+  target: "required",
+  run: (tx, { payload, target }) => (tx.set(String(target), payload), "placed")
+})
+
+describe("A request with a JSON Web Token", () => {
+  it.live("is answered within the scope of its claims, beside other credentials", () => {
+    const tokens = makeTokens()
+    const jwts = make(settings(local, {
+      claims: ({ sub }) => sub === "nobody" ? undefined : { verbs: ["read", "signal"], spaces: ["shop"], prefixes: [`/data/${sub}`] }
+    }))
+    const bearer = ({ headers }: Request) => {
+      const jwt = Jwt.shown(headers)
+      return jwt === undefined ? undefined : jwts.set.check(jwt)
+    }
+    const root = "the-operators-own-token"
+    const config = { token: root, spaces: { create: "on-demand" as const } }
+    return Effect.flatMap(serve({ config, enzymes: [place], tokens, bearer }), ({ accidents, ask, fetch }) => Effect.promise(async () => {
+      const as = (token: string, path: string, init: RequestInit = {}) =>
+        ask(path, { ...init, headers: { authorization: `Bearer ${token}`, "content-type": "application/json", prefer: "wait=5" } })
+      await as(root, "/v1/spaces/shop/cells/data/alice/a", { method: "PUT", body: "1" })
+      const [alice, bob] = [await first.sign(claims(START)), await first.sign(claims(START, { sub: "bob" }))]
+      assert.deepInclude(await as(alice, "/v1/spaces/shop/cells/data/alice/a"), { status: 200, body: 1 })
+      assert.deepStrictEqual(problem(await as(bob, "/v1/spaces/shop/cells/data/alice/a")), [403, "access/prefix"])
+      assert.deepStrictEqual(problem(await as(alice, "/v1/spaces/other/cells/data/alice/a")), [403, "access/space"])
+      const written = await as(alice, "/v1/spaces/shop/cells/data/alice/a", { method: "PUT", body: "2" })
+      assert.deepStrictEqual(problem(written), [403, "access/verb"])
+      const signal = { method: "POST", body: JSON.stringify({ signal: "/signals/place", target: "/data/alice/b", payload: 2 }) }
+      assert.deepInclude((await as(alice, "/v1/spaces/shop/signals", signal)).body, { status: "handled" })
+      assert.deepStrictEqual(problem(await as(bob, "/v1/spaces/shop/signals", signal)), [403, "access/prefix"])
+      const nobody = await as(await first.sign(claims(START, { sub: "nobody" })), "/v1/spaces")
+      assert.deepStrictEqual(problem(nobody), [401, "auth/jwt"])
+      assert.strictEqual(nobody.headers.get("www-authenticate"), "Bearer")
+      assert.deepStrictEqual(problem(await as(alice, "/v1/session", { method: "POST" })), [400, "access/invalid"])
+      const { body } = await as(root, "/v1/access/tokens")
+      assert.deepInclude(body as object, { jwt: { "access/prefix": 1, "access/space": 1, "access/verb": 1, "auth/jwt": 1 }, unknown: 0 })
+      const headers = { authorization: `Bearer ${alice}`, accept: "text/event-stream" }
+      const stream = (await fetch("/v1/spaces/shop/cells/data/alice/a", { headers })).body?.getReader()
+      assert.isFalse((await stream?.read())?.done)
+      vi.setSystemTime(START + 4_000_000)
+      tokens.clock.now = START + 4_000_000
+      let ended = await stream?.read()
+      if (ended?.done === false) ended = await stream?.read()
+      assert.isTrue(ended?.done, "it ends with its token")
+      assert.deepStrictEqual(problem(await as(alice, "/v1/spaces/shop/cells/data/alice/a")), [401, "auth/expired"])
+      assert.deepStrictEqual(accidents, [])
+    }))
+  })
+})
+
+describe("The configuration of JSON Web Tokens", () => {
+  const refused = (jwt: object) => Effect.map(Effect.flip(Config.decode({ access: { jwt } })), String)
+
+  it.effect("is checked: no algorithm without public keys, and no address that others may change", () => Effect.gen(function*() {
+    const valid = settings("https://issuer.example/jwks.json")
+    const config = defineConfig({ access: { jwt: valid } })
+    assert.deepStrictEqual((yield* Config.decode(config)).access.jwt, valid)
+    for (const algorithm of ["none", "HS256", "RSA1_5"]) {
+      assert.match(yield* refused({ ...valid, algorithms: [algorithm] }), /access\.jwt\.algorithms/)
+    }
+    for (const jwks of ["http://issuer.example/jwks.json", "file:///etc/keys", "jwks.json", { keys: [] }]) {
+      assert.match(yield* refused({ ...valid, jwks }), /access\.jwt\.jwks/)
+    }
+    assert.match(yield* refused({ ...valid, audience: [] }), /audience/)
+    assert.match(yield* refused({ ...valid, tolerance: 301 }), /tolerance/)
+    assert.match(yield* refused({ ...valid, claims: { verbs: ["read"] } }), /claims/)
+    assert.match(yield* refused({ ...valid, algorithms: [] }), /algorithms/)
+  }))
+})
