@@ -32,6 +32,10 @@ export interface Bundle {
   readonly hostImports: ReadonlyArray<string>
   /** The source files of the bundle. */
   readonly files: ReadonlyArray<string>
+  /** The files of the packages that it imports. */
+  readonly packages: ReadonlyArray<string>
+  /** Whether an import of a file is resolved by a name, as a setting of the bundler says. */
+  readonly isAliased: boolean
 }
 
 /** The used fields of a source map. */
@@ -78,7 +82,7 @@ export const make = async (file: string, root: string): Promise<Bundle> => {
   const text = output("module.mjs")
   const files = Object.keys(result.metafile.inputs).map((input) => resolve(dirname(file), input))
   const map = rooted(output("module.mjs.map"), { from: dirname(file), root })
-  return { text, located: placed(text, imports.places), map, hostImports: [...imports.host].sort(), files }
+  return { text, located: placed(text, imports.places), map, hostImports: [...imports.host].sort(), files, ...imports.found }
 }
 
 /** A source map with paths relative to the project's folder. */
@@ -250,10 +254,15 @@ class Imports {
   readonly host = new Set<string>()
   /** The path of each mark. */
   readonly places = new Map<string, string>()
+  #isAliased = false
   readonly #root: string
 
   constructor(root: string) {
     this.#root = root
+  }
+
+  get found(): Pick<Bundle, "isAliased" | "packages"> {
+    return { isAliased: this.#isAliased, packages: [...this.places.values()].map((place) => fileURLToPath(place)) }
   }
 
   readonly plugin: Esbuild.Plugin = {
@@ -270,7 +279,10 @@ class Imports {
         const { errors, file } = await find(build, args.path, origin)
         if (file === undefined) return { errors }
         const isOutside = ownFile(args.path) !== undefined || /[\\/]node_modules[\\/]/.test(file)
-        if (!isOutside) return { path: file }
+        if (!isOutside) {
+          this.#isAliased = true
+          return { path: file }
+        }
         const mark = MARK + await this.#mark(build, args.path, { ...origin, file })
         this.places.set(mark, pathToFileURL(file).href)
         return { path: mark, external: true }

@@ -15,6 +15,7 @@ import { exportsOf, type LoadedModule, ModuleBroken, ModuleHost } from "../loade
 import { Hash } from "../persistence/Hash.ts"
 import type * as Bundle from "./Bundle.ts"
 import * as Installation from "./Installation.ts"
+import { KnownModules } from "./KnownModules.ts"
 import * as ModuleFolder from "./ModuleFolder.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 import { WatchedFolders } from "./WatchedFolders.ts"
@@ -33,14 +34,16 @@ export const layer = (root: string, isPassing: boolean = false): Layer.Layer<Mod
     const hash = yield* Hash
     const home = isPassing ? yield* ModuleFolder.passing : root
     const watched = new WatchedFolders()
+    const known = new KnownModules<LoadedModule>()
     const restored = new Set<string>()
     yield* bundler
     return ModuleHost.of({
       files: (folder) => attempt(folder, () => list(join(root, folder), (path) => isWithin(root, path) && watched.add(path))),
-      load: (file) => attempt(file, async () => {
-        const { hostImports, place, ...bundled } = await bundle({ root, home, hash, watched }, file)
-        return { file, ...await importExports(file, { place, text: bundled.text }), ...bundled, hostImports }
-      }),
+      load: (file) => attempt(file, () => known.load(file, async () => {
+        const { inputs, place, ...bundled } = await made({ root, home, hash, watched }, file)
+        const value = { file, ...await importExports(file, { place, text: bundled.text }), ...bundled }
+        return { value, inputs, outputs: [place, `${place}.map`] }
+      })),
       restore: (digest, text) => attempt(`/cas/${digest}`, () => restore({ root, home, restored }, digest, text)),
       changes: Stream.map(watched.changes, ({ paths, since }) => ({
         files: () => paths().map((path) => relative(root, path).split(sep).join("/")),
@@ -97,19 +100,29 @@ export const list = async (folder: string, looksAt: (folder: string) => void = (
 }
 
 /** Bundles a module into a file without importing it. */
-export const bundle = async ({ hash, root, home = root, watched }: LoadContext, file: string): Promise<Bundled> => {
+export const bundle = async (context: LoadContext, file: string): Promise<Bundled> => {
+  const { inputs: _, ...bundled } = await made(context, file)
+  return bundled
+}
+
+/** A bundle with the files that it is made of; `undefined` if they are not all known. */
+const made = async (
+  { hash, root, home = root, watched }: LoadContext,
+  file: string
+): Promise<Bundled & { readonly inputs: ReadonlyArray<string> | undefined }> => {
   const Bundle = await import("./Bundle.ts")
   const path = Installation.pluginFile(file) ?? join(root, file)
   await stat(path).catch(() => {
     throw new ModuleBroken({ file, reason: "there is no such file" })
   })
-  const { files, hostImports, located, map, text } = await Bundle.make(path, root).catch((error: unknown) => {
+  const { files, hostImports, isAliased, located, map, packages, text } = await Bundle.make(path, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, ...Bundle.explain(error, { root, from: dirname(path) }) })
   })
   for (const input of files) watched?.add(dirname(input))
   const digest = hash.hex(text)
   await ModuleFolder.write(home, `${digest}.mjs.map`, map)
-  return { place: await ModuleFolder.write(home, `${digest}.mjs`, located), hash: digest, text, hostImports }
+  const place = await ModuleFolder.write(home, `${digest}.mjs`, located)
+  return { place, hash: digest, text, hostImports, inputs: isAliased ? undefined : [...files, ...packages] }
 }
 
 /** Imports the text of a stored bundle, with the current paths of its packages. */

@@ -15,7 +15,7 @@ import { dirname, join, resolve } from "node:path"
 export const MAX_BYTES = 67_108_864
 
 /** The files in the folders of sources that the bundler reads by itself. */
-const SETTINGS = ["package.json", "tsconfig.json", "jsconfig.json"]
+export const SETTINGS = ["package.json", "tsconfig.json", "jsconfig.json"]
 
 /** The comment that leads to the source map of a file, which the bundler reads, too. */
 const MAP = /[#@][ \t]?sourceMappingURL=([^\s'"*]{1,4096})/g

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import * as Loader from "../../src/loader/Loader.ts"
-import { ModuleHost } from "../../src/loader/ModuleHost.ts"
+import { type LoadedModule, ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostModules from "../../src/main/HostModules.ts"
 
@@ -96,6 +96,45 @@ describe("HostModules", () => {
       assert.strictEqual(third.hash, first.hash)
       const run = (loaded: typeof first) => (loaded.module as { run: () => number }).run()
       assert.deepStrictEqual([run(first), run(second)], [42, 43])
+    }))
+
+  it.live("gives a module again until a file of it, or a name that its imports find first, changes", () =>
+    Effect.gen(function*() {
+      const module = good.replace("answer.ts", "answer")
+      const root = yield* project({ "lib/answer/index.ts": "export const answer = 41\n", "enzymes/good.ts": module })
+      yield* within(root, Effect.gen(function*() {
+        const host = yield* ModuleHost
+        const next = host.load("enzymes/good.ts")
+        /** Loads until the files are older than their bundle, and asserts that the module is the same from then on. */
+        const settled = Effect.gen(function*() {
+          let before = yield* next
+          for (let now = yield* next; now !== before; now = yield* next) before = now
+          return before
+        })
+        const run = (loaded: LoadedModule) => (loaded.module as { readonly run: () => number }).run()
+        const first = yield* settled
+        assert.strictEqual(run(first), 42)
+        write(root, { "lib/other.ts": "" })
+        const second = yield* settled
+        assert.strictEqual(second.hash, first.hash)
+        write(root, { "lib/answer/index.ts": "export const answer = 42\n" })
+        assert.strictEqual(run(yield* next), 43)
+        yield* settled
+        write(root, { "lib/answer.ts": "export const answer = 43\n" })
+        assert.strictEqual(run(yield* next), 44)
+        yield* settled
+        rmSync(join(root, "lib/answer.ts"))
+        assert.strictEqual(run(yield* next), 43)
+        yield* settled
+        rmSync(join(root, "enzymes/good.ts"))
+        assert.strictEqual((yield* Effect.flip(next)).code, "module/broken")
+        write(root, { "enzymes/good.ts": "export default 1\n" })
+        assert.strictEqual((yield* next).module, 1)
+        yield* settled
+        rmSync(join(root, ".systole"), { recursive: true })
+        assert.strictEqual((yield* next).module, 1)
+        assert.lengthOf(readdirSync(join(root, ".systole", "modules")), 2)
+      }))
     }))
 
   it.effect("computes a hash that does not depend on the location of the project", () =>
