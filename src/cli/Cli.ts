@@ -23,6 +23,7 @@ import * as FaceCommands from "./FaceCommands.ts"
 import * as DebugCommand from "./DebugCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
+import * as LoginCommand from "./LoginCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as Output from "./Output.ts"
 import * as RemoteServer from "./RemoteServer.ts"
@@ -61,6 +62,7 @@ export const command = ({ agent, slices }: Pick<Invocation, "agent" | "slices">)
     BuildCommand.command,
     SpaceCommand.command,
     TokenCommand.command,
+    LoginCommand.command,
     SignalCommand.command,
     CellCommand.command,
     BeatCommand.command,

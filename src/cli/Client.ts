@@ -63,6 +63,8 @@ export class Client extends Context.Service<Client, {
   readonly ask: <Answer>(path: string, ask?: Ask) => Effect.Effect<Answer, CliFailure>
   /** Sends a request, and reads the bytes of the answer. */
   readonly bytes: (path: string) => Effect.Effect<Uint8Array, CliFailure>
+  /** The address of the server; `undefined` for a project that is open in this process. */
+  readonly address?: string | undefined
   /** Whether the project has no data, and is open in memory for a command that only reads. What is created there is never kept. */
   readonly isFleeting?: boolean
   /** The events of a stream until it ends. The values that are there are objects, unless they may be any values of JSON. */
@@ -88,7 +90,8 @@ export class Client extends Context.Service<Client, {
       const isFleeting = isReading && !(yield* DataFolder.exists(config))
       const opened: Config = isFleeting ? { ...config, persistence: { use: "memory", options: {} } } : config
       const { fetch: local, localToken: token } = yield* host.open(opened, isFleeting ? "memory" : isReading ? "none" : "all")
-      return { ...connect({ fetch: local, url: "http://localhost", token, unreachable: () => "The project does not answer" }), isFleeting }
+      const here = connect({ fetch: local, url: "http://localhost", token, unreachable: () => "The project does not answer" })
+      return { ...here, isFleeting, address: undefined }
     })
   )
 
@@ -176,6 +179,7 @@ export const connect = ({ fetch, token, unreachable, url }: Target): Client["Ser
     }).pipe(Effect.flatMap((response) =>
       response.ok || isOfEvent && isEnd(response) ? Effect.succeed(response) : Effect.flatMap(refused(response), Effect.fail)))
   return {
+    address: url,
     ask: <Answer>(path: string, ask: Ask = {}) =>
       Effect.flatMap(send(path, ask), (response) => Effect.map(read(response), response.ok ? (answer) => answer : ended)).pipe(
         Effect.filterOrFail((answer) => ask.isValue === true || isObject(answer), () => foreign("without an object")),

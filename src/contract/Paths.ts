@@ -11,6 +11,13 @@ export const READY = "/readyz"
 /** The OpenAPI document and the page of the reference. */
 export const REFERENCE = ["/openapi.json", "/docs"] as const
 
+/** The session of a request, and the page that begins one by a link. */
+export const SESSION = "/v1/session"
+export const LOGIN = `${SESSION}/login` as const
+
+/** The header with which a request that changes something shows that it is not one of another site. */
+export const CSRF = "x-systole-csrf"
+
 /** The list of spaces, and the path of one space. */
 export const SPACES = "/v1/spaces"
 export const SPACE = `${SPACES}/:space` as const

@@ -5,20 +5,12 @@
  */
 import * as Schema from "effect/Schema"
 import * as Endpoint from "./Endpoint.ts"
+import { SESSION } from "./Paths.ts"
 import { words } from "./Words.ts"
 
 const text = Schema.String
 const texts = Schema.Array(text)
 const given = Schema.optionalKey
-
-/** The path of the session of a request. */
-export const SESSION = "/v1/session"
-
-/** The page that begins a session by a link. */
-export const LOGIN = `${SESSION}/login`
-
-/** The header with which a request that changes something shows that it is not one of another site. */
-export const CSRF = "x-systole-csrf"
 
 /** The begin of a session. */
 export const begin = Endpoint.make("POST", SESSION, {

@@ -7,7 +7,7 @@
  * @module
  */
 import { sha256 } from "../cell/Digest.ts"
-import { LOGIN, SESSION } from "../contract/Sessions.ts"
+import { LOGIN, SESSION } from "../contract/Paths.ts"
 
 const script = `
 const said = document.getElementById("said")

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import { BEARER_MILLIS, type Credential, LINK_MILLIS, type Made } from "../access/Sessions.ts"
 import { JWT, labelOf } from "../access/Token.ts"
 import { verbs } from "../contract/Endpoint.ts"
+import { LOGIN } from "../contract/Paths.ts"
 import * as Endpoints from "../contract/Sessions.ts"
 import * as Json from "./Json.ts"
 import * as Guard from "./Guard.ts"
@@ -68,7 +69,7 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
   const link = async ({ by, credential }: Asked): Promise<Answer> => {
     if (by.session !== undefined) throw borrowed
     const { expires, pass } = await sessions.make("link", credential, LINK_MILLIS)
-    return { expires, link: `${Endpoints.LOGIN}#${pass}` }
+    return { expires, link: `${LOGIN}#${pass}` }
   }
   const cookie = async ({ by, credential, request }: Asked): Promise<Response> => {
     if (Guard.originOf(request) === "other") throw elsewhere
@@ -93,7 +94,7 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
     const headers = { ...Json.noStore.headers, "set-cookie": SessionCookie.header(request, "", 0) }
     return Json.answer({ ended }, { headers })
   }))
-  table.open(Endpoints.LOGIN, () => LoginPage.answer(hasHome))
+  table.open(LOGIN, () => LoginPage.answer(hasHome))
 }
 
 const used = new RequestRefused({ code: "auth/expired", reason: "The link was used. Make another one with systole login" })

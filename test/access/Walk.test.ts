@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Endpoint, Verb } from "../../src/contract/Endpoint.ts"
 import { verbs } from "../../src/contract/Endpoint.ts"
-import { SESSION } from "../../src/contract/Sessions.ts"
+import { SESSION } from "../../src/contract/Paths.ts"
 import { enzymes, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { make } from "./TestTokens.ts"
 

@@ -39,6 +39,14 @@ describe("systole token", () => {
       assert.strictEqual(await ask(cell, token), 200)
       assert.strictEqual(await ask(cell.replace("shop", "home"), token), 403)
       assert.strictEqual(await ask(cell, token, { method: "PUT", body: "2" }), 403)
+      const link = new URL((await run("login")).stdout.trim())
+      assert.strictEqual(link.origin + link.pathname, `${server.url}/v1/session/login`)
+      const begun = await fetch(`${server.url}/v1/session`, {
+        method: "POST", headers: { authorization: `Bearer ${link.hash.slice(1)}` }
+      })
+      assert.strictEqual(begun.status, 201)
+      const cookie = begun.headers.get("set-cookie")?.split(";")[0] ?? ""
+      assert.strictEqual((await fetch(server.url + cell, { headers: { cookie } })).status, 200)
       const next = (await run("token", "rotate", name)).stdout.trim()
       assert.deepStrictEqual([await ask(cell, token), await ask(cell, next)], [200, 200])
       assert.strictEqual((await run("token", "rotate", name, "--end")).code, 0)

@@ -54,6 +54,39 @@ describe("Tokens on Workers", () => {
       assert.deepStrictEqual((await edge.json("/v1/spaces") as { readonly spaces: ReadonlyArray<string> }).spaces, ["other", "shop"])
     }))
 
+  it("begin sessions before each object alike, which end with their logout, their sockets, too", () =>
+    Edge.running(text, async (edge) => {
+      await edge.signal("shop", { signal: "/signals/visit" })
+      const origin = (await edge.miniflare.ready).origin
+      const { link } = await (await edge.fetch("/v1/session?as=link", { method: "POST" })).json() as { readonly link: string }
+      const page = await fetch(origin + link)
+      assert.strictEqual(page.status, 200)
+      const headers = { authorization: `Bearer ${link.split("#")[1]}` }
+      const begun = await fetch(`${origin}/v1/session`, { method: "POST", headers })
+      assert.strictEqual(begun.status, 201)
+      assert.strictEqual((await fetch(`${origin}/v1/session`, { method: "POST", headers })).status, 401)
+      const cookie = begun.headers.get("set-cookie")?.split(";")[0] ?? ""
+      const status = async (path: string, init: RequestInit = {}) =>
+        (await fetch(origin + path, { ...init, headers: { cookie, "content-type": "application/json", ...init.headers } })).status
+      assert.deepStrictEqual([await status(CELL), await status("/v1/spaces"), await status("/v1/session")], [200, 200, 200])
+      assert.strictEqual(await status(CELL, { method: "PUT", body: "7" }), 403)
+      assert.strictEqual(await status(CELL, { method: "PUT", body: "7", headers: { origin } }), 200)
+      const socket = (from: string) => new WebSocket(origin.replace("http", "ws") + CELL, { headers: { cookie, origin: from } } as never)
+      const refused = socket("https://evil.example")
+      let isRefused = false
+      refused.addEventListener("error", () => isRefused = true)
+      await vi.waitFor(() => assert.isTrue(isRefused), PATIENCE)
+      const own = socket(origin)
+      let [seen, closed] = [0, 0]
+      own.addEventListener("message", () => seen++)
+      own.addEventListener("close", ({ code }) => closed = code)
+      await vi.waitFor(() => assert.strictEqual(seen, 1), PATIENCE)
+      assert.strictEqual(await status("/v1/session", { method: "DELETE", headers: { origin } }), 200)
+      await edge.signal("shop", { signal: "/signals/visit" })
+      await vi.waitFor(() => assert.strictEqual(closed, 1008), PATIENCE)
+      assert.deepStrictEqual([seen, await status("/v1/session"), await status(CELL)], [1, 401, 401])
+    }))
+
   it("end their sockets before the next event when they are revoked", () =>
     Edge.running(text, async (edge) => {
       await edge.signal("shop", { signal: "/signals/visit" })

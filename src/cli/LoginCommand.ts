@@ -1,0 +1,38 @@
+/**
+ * `systole login`: prints a link that begins the session of a browser.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Command from "effect/cli/Command"
+import type { AnswerOf } from "../contract/Endpoint.ts"
+import { SESSION } from "../contract/Paths.ts"
+import type * as Endpoints from "../contract/Sessions.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
+import { Client } from "./Client.ts"
+import * as Output from "./Output.ts"
+
+const unserved = new CliFailure({
+  exit: exits.unreachable,
+  code: "server/unreachable",
+  message: "No server of this project runs, so no browser can open a link. Start one with systole start, or name one with --server"
+})
+
+/**
+ * The command `login`.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const command = Command.make("login", { json: Output.json }, ({ json }) =>
+  Client.use((client) => Effect.gen(function*() {
+    const { address } = client
+    if (address === undefined) return yield* unserved
+    const { expires, link = "" } = yield* client.ask<AnswerOf<typeof Endpoints.begin>>(`${SESSION}?as=link`, { method: "POST" })
+    yield* Output.note(`Open this link in a browser, once, until ${new Date(expires).toISOString()}. Whoever has it may do what you may`)
+    yield* Output.data(json, { link: address + link, expires }, address + link)
+  }))).pipe(
+    Command.withDescription("Print a link that logs a browser in, once and within 5 minutes, with the rights of the server's token"),
+    Command.withExamples([{ command: "systole login --server https://shop.example.org" }]),
+    Command.provide(Client.layer)
+  )
