@@ -85,7 +85,7 @@ export class Client extends Context.Service<Client, {
         const unreachable =
           `The server at ${url} does not answer, and process ${pid} lives. Wait for it or end it; if it is another program, remove ` +
             `${config.data}/server.json`
-        return connect({ fetch, url, token, unreachable: () => unreachable })
+        return connect({ fetch: remote, url, token, unreachable: () => unreachable })
       }
       const isFleeting = isReading && !(yield* DataFolder.exists(config))
       const opened: Config = isFleeting ? { ...config, persistence: { use: "memory", options: {} } } : config
@@ -106,13 +106,16 @@ export class Client extends Context.Service<Client, {
     Effect.map(RemoteServer.find, Option.match({
       onNone: () => this.layerWith(change, isReading),
       onSome: ({ token, url }) =>
-        Layer.effect(Client, Effect.as(DataFolder.refused, connect({ fetch, url, token, unreachable: absent(url) })))
+        Layer.effect(Client, Effect.as(DataFolder.refused, connect({ fetch: remote, url, token, unreachable: absent(url) })))
     }))
   )
 
   /** A client of the server of `--server`, of the running server of the project, or of the project opened in this process. */
   static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = this.layerFor((config) => config)
 }
+
+/** Sends a request to another process. */
+const remote: Fetch = (request) => fetch(request)
 
 const absent = (url: string) => (failure: unknown): string =>
   `The server at ${url} does not answer${reasonOf(failure)}. Check the address, and that the server runs`

@@ -13,7 +13,7 @@ import type { Reload } from "../loader/Reload.ts"
 import type { CliFailure } from "./CliFailure.ts"
 
 /** The request handler of the ingress. */
-export type Fetch = (request: Request) => Response | Promise<Response>
+export type Fetch = (request: Request, address?: () => string | undefined) => Response | Promise<Response>
 
 /**
  * An open project: its modules are loaded and its kernel is ready.

@@ -12,7 +12,8 @@ const GUARDED: ReadonlyArray<Code> = ["auth/missing", "host/refused", "label/wit
 
 /** The refusals of a token with a scope. */
 const SCOPED: ReadonlyArray<Code> = [
-  "access/clearance", "access/prefix", "access/space", "access/unavailable", "access/verb", "auth/expired", "auth/jwt", "auth/revoked"
+  "access/clearance", "access/prefix", "access/rate", "access/space", "access/unavailable", "access/verb", "auth/expired",
+  "auth/jwt", "auth/revoked"
 ]
 
 /** Those that no credential has where each may ask. */

@@ -31,6 +31,7 @@ import * as Json from "./Json.ts"
 import * as Lists from "./Lists.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
+import * as RateLimit from "./RateLimit.ts"
 import { SpaceTable } from "./SpaceTable.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
@@ -78,6 +79,8 @@ export interface Options extends Guard.Rules {
   readonly tokens?: Tokens | undefined
   /** Decides on JSON Web Tokens, on a host that accepts them. */
   readonly bearer?: Access.Bearer | undefined
+  /** The limits of the rate of requests, on a host that has some. */
+  readonly rates?: Pick<RateLimit.Parts, "addressOf" | "rates"> | undefined
   /** Enables the routes that step through a space. */
   readonly debug?: boolean | undefined
 }
@@ -94,7 +97,7 @@ export interface Tokens {
 
 /** The application: `fetch` authenticates a request and dispatches it to its routes. */
 export interface App {
-  readonly fetch: (request: Request) => Response | Promise<Response>
+  readonly fetch: (request: Request, address?: () => string | undefined) => Response | Promise<Response>
   /** Takes a signal that a webhook verified. */
   readonly take: Webhooks.Take
   readonly table: SpaceTable
@@ -148,15 +151,23 @@ export const make = (services: Services, options: Options): App => {
     return streams !== undefined && isBound && Sse.isWanted(request) ? streams.answered(request, access, answer) : answer()
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
-  const own: App["fetch"] = (request) => {
+  const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
+  const limited = (request: Request, access: Access.Access, address: () => string | undefined): Response | Promise<Response> =>
+    limits === undefined
+      ? answer(request, access)
+      : RateLimit.within(limits, { request, access, connection: address() }, () => answer(request, access))
+  const own: App["fetch"] = (request, address = nowhere) => {
     const hooked = hooks?.(request)
     if (hooked !== undefined) return hooked.catch(table.failed)
     const access = accessOf(request)
-    return access instanceof Promise ? access.then((access) => answer(request, access)) : answer(request, access)
+    return access instanceof Promise ? access.then((access) => limited(request, access, address)) : limited(request, access, address)
   }
   const cors = Cors.make(options.origins ?? [])
   return { fetch: cors === undefined ? own : Cors.around(cors, own), take, table }
 }
+
+/** The address of a request that comes from within the process. */
+const nowhere = (): undefined => undefined
 
 const taking = (kernel: Kernel["Service"], full: Options["full"]): Webhooks.Take => async (name, signal) => {
   const refused = full?.()

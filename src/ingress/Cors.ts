@@ -12,7 +12,9 @@ const TAKEN = [
 ].join(", ")
 
 /** The headers of answers that a page may read beside those that each may. */
-const TOLD = ["allow", "content-range", "etag", "link", "location", "retry-after", "www-authenticate"].join(", ")
+const TOLD = [
+  "allow", "content-range", "etag", "link", "location", "ratelimit", "ratelimit-policy", "retry-after", "www-authenticate"
+].join(", ")
 
 const METHODS = "GET, HEAD, PUT, POST, DELETE"
 

@@ -33,10 +33,38 @@ const JwtFields = Schema.Struct({
   claims: ScopeOf
 })
 
+const natural = (maximum: number) => Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum })))
+const Rate = Schema.optionalKey(Schema.Struct({ requests: natural(1_000_000), seconds: natural(86_400) }))
+
+/** The most proxies. */
+const MAX_PROXIES = 100
+
+/** An IPv4 or IPv6 address, or a network of them. */
+const isNetwork = (text: string): boolean => {
+  const [address = "", bits, ...rest] = text.split("/")
+  const isLong = address.includes(":")
+  const most = isLong ? 128 : 32
+  const isAddress = URL.canParse(isLong ? `http://[${address}]` : `http://${address}`) && /^[\da-f:.]+$/i.test(address)
+  return rest.length === 0 && isAddress && (isLong || /^\d+(?:\.\d+){3}$/.test(address)) &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+}
+
+const Network = Schema.String.pipe(
+  Schema.check(Schema.makeFilter(isNetwork, { expected: "an address or a network, such as \"10.0.0.0/8\"" }))
+)
+
 /** The fields of the configuration. */
-export const Fields = Schema.Struct({ jwt: Schema.optionalKey(JwtFields) })
+export const Fields = Schema.Struct({
+  jwt: Schema.optionalKey(JwtFields),
+  rates: Schema.optionalKey(Schema.Struct({ credential: Rate, address: Rate })),
+  trustedProxies: Schema.optionalKey(Schema.Array(Network).check(Schema.isMaxLength(MAX_PROXIES)))
+})
 
 /** The settings of access. */
 export interface AccessSettings {
   readonly jwt?: Jwt.Settings
+  /** The rates of requests by kinds of callers. */
+  readonly rates?: typeof Fields.Type["rates"] & {}
+  /** The addresses and networks of proxies that tell the address of a caller in `X-Forwarded-For`. */
+  readonly trustedProxies?: ReadonlyArray<string>
 }

@@ -18,7 +18,7 @@ interface Address {
 
 /** The default export of a module for `deno serve`. */
 export interface Handler {
-  readonly fetch: Fetch
+  readonly fetch: (request: Request, info?: { readonly remoteAddr?: { readonly hostname?: string } }) => ReturnType<Fetch>
   readonly onListen: (address: Address) => void
 }
 
@@ -40,11 +40,11 @@ class Requests {
     return this.pending === 0 ? Promise.resolve() : new Promise((resolve) => void this.done.push(resolve))
   }
 
-  async answer(request: Request): Promise<Response> {
+  async answer(request: Request, address?: () => string | undefined): Promise<Response> {
     if (this.isClosed) return new Response(null, { status: 503 })
     this.pending++
     try {
-      return await (await this.serving.promise)(request)
+      return await (await this.serving.promise)(request, address)
     } finally {
       if (--this.pending === 0) for (const resolve of this.done) setTimeout(resolve)
     }
@@ -74,5 +74,5 @@ export const start = (built: Built, args: ReadonlyArray<string>): Handler => {
     return { port, close: () => requests.close(), drop: () => undefined }
   }
   Main.run({ ...platform, serve }, program)
-  return { fetch: (request) => requests.answer(request), onListen: listening.resolve }
+  return { fetch: (request, info) => requests.answer(request, () => info?.remoteAddr?.hostname), onListen: listening.resolve }
 }

@@ -166,7 +166,7 @@ const layer = (
     open: (config, writes = "all") =>
       Effect.map(
         Effect.mapError(Project.open(config, sites[writes]), from),
-        ({ app, ...project }) => ({ ...project, fetch: (request: Request) => app.fetch(request) })
+        ({ app, ...project }) => ({ ...project, fetch: app.fetch })
       ),
     confine,
     build,

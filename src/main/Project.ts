@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
+import { Rates } from "../access/Rates.ts"
 import { TokenAdmin } from "../access/TokenAdmin.ts"
 import { Sessions } from "../access/Sessions.ts"
 import { TokenSet } from "../access/TokenSet.ts"
@@ -23,6 +24,7 @@ import { Kernel } from "../kernel/space/Kernel.ts"
 import { CurrentHolds, type Holds } from "../kernel/model/Holds.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
+import * as TrustedProxies from "./TrustedProxies.ts"
 import * as Supervision from "../kernel/watchdog/Supervision.ts"
 import * as Config from "../loader/Config.ts"
 import * as ContentProvider from "../loader/ContentProvider.ts"
@@ -137,6 +139,7 @@ export const open = Effect.fn("Project.open")(function*(
     },
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
     origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { hash, report, verifier: Jwts.verifier }),
+    rates: ratesOf(config.access),
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
     debug: config.check === true, reference: () => import("../ingress/Reference.ts")
   }
@@ -154,6 +157,10 @@ export const open = Effect.fn("Project.open")(function*(
     closeStreams: () => closing.abort()
   }
 })
+
+/** The limits of the rate of requests, if the configuration has some. */
+const ratesOf = ({ rates, trustedProxies = [] }: Config.Config["access"]) =>
+  rates && { rates: new Rates(rates, Date.now), addressOf: TrustedProxies.make(trustedProxies) }
 
 /** A channel that asks nobody: its jobs end with their abort. */
 const silent = (channel: Channel): Channel => Object.assign(Object.create(channel) as Channel, {

@@ -8,11 +8,16 @@ import type { Fetch } from "../cli/Host.ts"
 import type * as Main from "./Main.ts"
 import * as IdleCollector from "./IdleCollector.ts"
 
+/** The connections of Bun's server. */
+interface Connections {
+  readonly requestIP: (request: Request) => { readonly address: string } | null
+}
+
 /** The used part of Bun's API. */
 declare const Bun: {
   readonly gc: (synchronous: boolean) => number
   readonly serve: (options: {
-    readonly fetch: Fetch
+    readonly fetch: (request: Request, server: Connections) => ReturnType<Fetch>
     readonly hostname: string
     readonly port: number
     readonly idleTimeout: number
@@ -34,7 +39,13 @@ export const platform: Main.Platform = {
   }),
   serve: async (fetch, { host, port }) => {
     // The time-out exceeds every answer, and the ingress limits the size of bodies.
-    const server = Bun.serve({ fetch, hostname: host, port, idleTimeout: 120, maxRequestBodySize: Number.MAX_SAFE_INTEGER })
+    const server = Bun.serve({
+      fetch: (request, server) => fetch(request, () => server.requestIP(request)?.address),
+      hostname: host,
+      port,
+      idleTimeout: 120,
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER
+    })
     return {
       port: server.port ?? port,
       close: () => server.stop(),

@@ -13,7 +13,7 @@ import * as IdleCollector from "./IdleCollector.ts"
 declare const Deno: {
   readonly serve: (
     options: { readonly hostname: string; readonly port: number; readonly onListen: () => void },
-    handler: Fetch
+    handler: (request: Request, info?: { readonly remoteAddr?: { readonly hostname?: string } }) => ReturnType<Fetch>
   ) => { readonly addr: { readonly port: number }; readonly shutdown: () => Promise<void> }
   readonly permissions: {
     readonly querySync: (permission: { readonly name: "ffi" }) => { readonly state: "granted" | "prompt" | "denied" }
@@ -85,7 +85,8 @@ const collect = async (): Promise<void> => {
 export const platform: Main.Platform = {
   turn: IdleCollector.collectWhenIdle({ turn, later: IdleCollector.later, collect }),
   serve: async (fetch, { host, port }) => {
-    const server = Deno.serve({ hostname: host, port, onListen: () => undefined }, (request) => fetch(request))
+    const options = { hostname: host, port, onListen: () => undefined }
+    const server = Deno.serve(options, (request, info) => fetch(request, () => info?.remoteAddr?.hostname))
     return {
       port: server.addr.port,
       close: () => server.shutdown(),

@@ -60,12 +60,16 @@ export const platform: Main.Platform = {
   serve: (fetch, { host, port }) =>
     new Promise((resolve, reject) => {
       const server = serve(
-        { fetch, hostname: host, port, serverOptions },
+        { fetch: (request, env) => fetch(request, () => addressOf(env)), hostname: host, port, serverOptions },
         (info: AddressInfo) => resolve(opened(server, info.port))
       ) as HttpServer
       server.prependListener("request", limitPauses).once("error", reject)
     })
 }
+
+/** The address of the connection of a request. */
+const addressOf = ({ incoming }: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } }) =>
+  incoming?.socket.remoteAddress
 
 const limitPauses = (request: IncomingMessage, response: ServerResponse): void => {
   const { headers, socket } = request

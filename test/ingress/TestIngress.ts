@@ -40,6 +40,8 @@ export interface Settings {
   readonly tokens?: App.Options["tokens"]
   /** Decides on JSON Web Tokens. */
   readonly bearer?: App.Options["bearer"]
+  /** The limits of the rate of requests. */
+  readonly rates?: App.Options["rates"]
   /** Whether this is a development server. */
   readonly debug?: boolean
   /** The clocks of the host, unless its own. */
@@ -68,7 +70,8 @@ export const serve = (setting: Settings = {}) =>
     const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
       ({ cause }) => accidents.push(cause)
     ), closing: closing.signal, pages: config.pages, webhooks: (parts) => Webhooks.make(config.ingress, parts),
-      readers: config.readers, debug: setting.debug, tokens: setting.tokens, bearer: setting.bearer, origins: config.origins,
+      readers: config.readers, debug: setting.debug, tokens: setting.tokens, bearer: setting.bearer, rates: setting.rates,
+      origins: config.origins,
       reference: setting.reference })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {

@@ -55,7 +55,7 @@ describe("The client over real HTTP", () => {
   it.live.each(Object.keys(hosts))("reaches each endpoint, and its stream goes on over restarts of the server: %s", (name) =>
     Effect.gen(function*() {
       const app = yield* TestIngress.serve(Traveled.settings())
-      const trips = yield* listening(createAdaptorServer({ fetch: app.app.fetch }) as Server)
+      const trips = yield* listening(createAdaptorServer({ fetch: (request) => app.app.fetch(request) }) as Server)
       const control = yield* listening(createServer(controlOf(yield* Journeys.place)))
       const report = yield* Effect.promise(() => hosts[name]!({ trips, control }))
       assert.include(report.host, name)

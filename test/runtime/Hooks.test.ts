@@ -62,7 +62,7 @@ describe.skipIf(!isThere)(`The hooks in a browser${isThere ? "" : ` (skipped: ${
       const spaces = { create: "on-demand" as const }
       const config = { spaces, pages: { "/": () => ({ html: "<link rel=icon href=data:,><div id=root></div>", script }) } }
       const app = yield* TestIngress.serve({ enzymes: [place], config })
-      const origin = yield* listening(createAdaptorServer({ fetch: app.app.fetch }) as Server)
+      const origin = yield* listening(createAdaptorServer({ fetch: (request) => app.app.fetch(request) }) as Server)
       yield* Effect.promise(() => app.put("/v1/spaces/shop/cells/data/orders/1", { item: "tea", count: 1 }))
       yield* Effect.promise(() => Chromium.open(async ({ complaints, page }) => {
         const shows = async (shown: string, said: string): Promise<void> => {

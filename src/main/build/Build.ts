@@ -122,7 +122,7 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
     return yield* refuse("build/host", `${bound.file} imports ${bound.hostImports.join(", ")}, which ${target.name} has not. Leave it out`)
   }
   const { access, ingress } = settings
-  const hasFunctions = Object.keys(settings.pages).length + Object.keys(ingress).length > 0 || access.jwt !== undefined
+  const hasFunctions = Object.keys(settings.pages).length + Object.keys(ingress).length > 0 || Object.keys(access).length > 0
   const pages = hasFunctions ? withText(yield* host.load(Config.FILE)) : undefined
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
   const slices = names.filter((name) => !settings.without.includes(name))

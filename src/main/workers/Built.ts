@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Settings } from "../../access/Rates.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import type { Built } from "../Built.ts"
 import * as Gate from "./Gate.ts"
@@ -20,6 +21,8 @@ export interface Outside {
   readonly origins: ReadonlyArray<string>
   /** Whether the project accepts JSON Web Tokens. */
   readonly hasJwt?: boolean
+  /** The rates of requests. */
+  readonly rates?: Settings
 }
 
 /** The part of a build that objects and pages need: its modules, and the runtime. */

@@ -5,10 +5,12 @@
  *
  * @module
  */
+import { Rates, type Settings } from "../../access/Rates.ts"
 import { Sessions } from "../../access/Sessions.ts"
 import { TokenSet } from "../../access/TokenSet.ts"
 import * as Access from "../../ingress/Access.ts"
 import * as Cors from "../../ingress/Cors.ts"
+import type * as RateLimit from "../../ingress/RateLimit.ts"
 import { SessionAccess } from "../../ingress/SessionAccess.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import * as Secrets from "../../loader/Secrets.ts"
@@ -22,6 +24,8 @@ export interface Gate {
   readonly access: Access.Decide
   /** Whether JSON Web Tokens are accepted, which the runtime in front verifies. */
   readonly hasJwt: boolean
+  /** The limits of the rate of requests, in each isolate. */
+  readonly rates: RateLimit.Parts | undefined
   /** The decision that the Worker in front handed to an object. */
   readonly bearer: Access.Bearer
   readonly tokens: TokenSet
@@ -41,6 +45,7 @@ interface Admitted {
   readonly hooks: ReadonlyArray<string>
   readonly origins: ReadonlyArray<string>
   readonly hasJwt?: boolean | undefined
+  readonly rates?: Settings | undefined
 }
 
 /**
@@ -51,7 +56,7 @@ interface Admitted {
  * @since 0.1.0
  */
 export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
-  const { hasJwt = false, hooks, origins, readers, token } = admitted
+  const { hasJwt = false, hooks, origins, rates, readers, token } = admitted
   if (token === undefined && !isPublic) {
     throw new InvalidConfig({
       reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, which wrangler dev takes " +
@@ -67,6 +72,11 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
     access: Access.make(rules, hash, { set: tokens, sessions, bearer }),
     bearer,
     hasJwt,
+    rates: rates && {
+      rates: new Rates(rates, Date.now),
+      addressOf: ({ headers }) => headers.get("cf-connecting-ip") ?? undefined,
+      deny: (id, code) => tokens.deny(id, code)
+    },
     tokens,
     sessions,
     cors: Cors.make(origins),

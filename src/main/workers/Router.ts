@@ -14,6 +14,7 @@ import * as Access from "../../ingress/Access.ts"
 import * as Cors from "../../ingress/Cors.ts"
 import * as Json from "../../ingress/Json.ts"
 import * as Problem from "../../ingress/Problem.ts"
+import * as RateLimit from "../../ingress/RateLimit.ts"
 import * as WorkerToken from "../../ingress/WorkerToken.ts"
 import type { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { isSpaceName } from "../../persistence/SpaceName.ts"
@@ -68,6 +69,18 @@ const answered = async ({ gate, inside }: Parts, refusals: Refusals, { env, requ
   } catch (failure) {
     return broken(failure)
   }
+  const { rates } = gate(env)
+  const answer = (): Promise<Response> => dispatched({ gate, inside }, refusals, { request, env, access, path })
+  return rates === undefined ? answer() : RateLimit.within(rates, { request, access, connection: undefined }, answer)
+}
+
+/** A request with the decision on its credential. */
+interface Admitted extends Received {
+  readonly access: Access.Access
+  readonly path: string
+}
+
+const dispatched = async ({ gate, inside }: Parts, refusals: Refusals, { access, env, path, request }: Admitted): Promise<Response> => {
   const { refused, token } = access
   if (refused !== undefined) return Problem.response(refused)
   const named = spaceIn(path)
@@ -142,16 +155,6 @@ export interface Scene extends Pick<Parts, "inside"> {
   readonly env: Env
 }
 
-/** The network of a caller, as the platform tells it: an address, or the first half of a long one. */
-const callerOf = ({ headers }: Request): string => {
-  const address = headers.get("cf-connecting-ip") ?? ""
-  if (address.includes(".")) return address
-  // A double colon stands for as many zeros as are missing.
-  const [before = [], after = []] = address.split("::").map((groups) => groups.split(":").filter((group) => group !== ""))
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0")
-  return [...before, ...zeros, ...after].slice(0, 4).join(":")
-}
-
 /** Counts the refusal of a token by its object. */
 const counted = async (response: Response, { id }: Token, tokens: TokenSet): Promise<Response> => {
   if (response.status !== 403) return response
@@ -162,7 +165,7 @@ const counted = async (response: Response, { id }: Token, tokens: TokenSet): Pro
 
 /** Passes on the report of a worker, whose token the object checks. A caller with many refused reports wakes no object for a while. */
 const reported = async (refusals: Refusals, request: Request, pass: () => Promise<Response>): Promise<Response> => {
-  const caller = callerOf(request)
+  const caller = RateLimit.networkOf(request.headers.get("cf-connecting-ip") ?? "")
   if (!refusals.begin(caller, Date.now())) return Problem.response(spent)
   const response = await pass()
   if (response.status < 400 || response.status >= 500) refusals.accepted(caller)

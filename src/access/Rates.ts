@@ -1,0 +1,112 @@
+/**
+ * Limits of the rate of requests: a token bucket for each credential and space, and for each address without a credential.
+ *
+ * @module
+ */
+
+/** A rate: so many requests at once, which come back evenly within so many seconds. */
+export interface Rate {
+  readonly requests: number
+  readonly seconds: number
+}
+
+/** The kinds of callers that have a rate. Those without one have no limit, and the operator never has one. */
+export interface Settings {
+  /** Each token, JSON Web Token and reader, in each space. */
+  readonly credential?: Rate
+  /** Each network address, for requests that are refused for want of a credential. */
+  readonly address?: Rate
+}
+
+/** A kind of callers. */
+export type Kind = keyof Settings
+
+/** The most callers of a kind that are counted. A further one replaces the one that was silent for longest. */
+export const MAX_CALLERS = 10_000
+
+/** The most spaces of one caller that are counted apart. Further ones share a bucket. */
+export const MAX_SPACES = 64
+
+/** The result of a request. */
+export interface Taken {
+  readonly kind: Kind
+  readonly rate: Rate
+  readonly isOver: boolean
+  /** The requests that are left. */
+  readonly left: number
+  /** The seconds until all are back, or until the next one if none is left. */
+  readonly seconds: number
+}
+
+/** The requests that are left of a bucket at a time in milliseconds. */
+interface Bucket {
+  left: number
+  at: number
+}
+
+/** The name of the bucket that spaces share. No space can have it. */
+const OTHERS = "*"
+
+/**
+ * The buckets of a host.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export class Rates {
+  private readonly settings: Settings
+  /** Milliseconds since 1970. */
+  private readonly now: () => number
+  private readonly callers: Readonly<Record<Kind, Map<string, Map<string, Bucket>>>> = { credential: new Map(), address: new Map() }
+
+  constructor(settings: Settings, now: () => number) {
+    this.settings = settings
+    this.now = now
+  }
+
+  /** Takes a request of a caller to a space; `undefined` if callers of its kind have no limit. */
+  take(kind: Kind, caller: string, space = ""): Taken | undefined {
+    const rate = this.settings[kind]
+    if (rate === undefined) return undefined
+    const now = this.now()
+    const bucket = this.bucketOf(this.bucketsOf(kind, caller), space, { now, rate })
+    bucket.left = levelOf(bucket, rate, now)
+    bucket.at = now
+    const isOver = bucket.left < 1
+    if (!isOver) bucket.left--
+    const missing = isOver ? 1 - bucket.left : rate.requests - bucket.left
+    return { kind, rate, isOver, left: Math.floor(bucket.left), seconds: Math.ceil(missing * rate.seconds / rate.requests) }
+  }
+
+  /** The number of callers that are counted. */
+  get size(): number {
+    return this.callers.credential.size + this.callers.address.size
+  }
+
+  private bucketsOf(kind: Kind, caller: string): Map<string, Bucket> {
+    const callers = this.callers[kind]
+    const buckets = callers.get(caller) ?? new Map<string, Bucket>()
+    // The map is in the order of the newest requests.
+    callers.delete(caller)
+    callers.set(caller, buckets)
+    if (callers.size > MAX_CALLERS) callers.delete(callers.keys().next().value ?? "")
+    return buckets
+  }
+
+  private bucketOf(buckets: Map<string, Bucket>, space: string, { now, rate }: { readonly now: number; readonly rate: Rate }): Bucket {
+    const known = buckets.get(space)
+    if (known !== undefined) return known
+    // A full bucket is as a new one.
+    if (buckets.size >= MAX_SPACES) {
+      for (const [name, bucket] of buckets) if (levelOf(bucket, rate, now) >= rate.requests) buckets.delete(name)
+    }
+    const name = buckets.size < MAX_SPACES ? space : OTHERS
+    const bucket = buckets.get(name) ?? { left: rate.requests, at: now }
+    buckets.set(name, bucket)
+    return bucket
+  }
+}
+
+/** A clock that was set back returns nothing until it is where it was. */
+const levelOf = ({ at, left }: Bucket, { requests, seconds }: Rate, now: number): number =>
+  Math.min(requests, left + Math.max(0, now - at) * requests / (seconds * 1000))
