@@ -43,9 +43,36 @@ const hosts: Readonly<Record<string, (use: (origin: string) => Promise<void>) =>
     Edge.running({ folder: join(folder, "workers") }, async ({ miniflare }) => use((await miniflare.ready).origin), { public: true })
 }
 
+/** A host with a token in force. */
+interface Locked {
+  readonly origin: string
+  /** Ends the server and starts it anew at the same address, where a test can. */
+  readonly restart?: () => Promise<void>
+}
+
+/** The same builds, to which a token alone gives access. */
+const locked: Readonly<Record<string, (use: (host: Locked) => Promise<void>) => Promise<void>>> = {
+  Node: async (use) => {
+    const start = (port: string) => Server.start(folder, join(folder, "locked"), {
+      line: ["env", `SYSTOLE_TOKEN=${Edge.TOKEN}`, ...Command.line("node", join(folder, "node", "systole.js")), "start", "--port", port]
+    })
+    let server = await start("0")
+    const origin = server.url
+    const restart = async (): Promise<void> => {
+      await server.end("SIGTERM")
+      server = await start(new URL(origin).port)
+    }
+    await use({ origin, restart }).finally(() => server.end("SIGTERM"))
+  },
+  workerd: (use) =>
+    Edge.running({ folder: join(folder, "workers") }, async ({ miniflare }) => use({ origin: (await miniflare.ready).origin }))
+}
+
+const asOperator = { authorization: `Bearer ${Edge.TOKEN}`, "content-type": "application/json" }
+
 /** Sends a signal to the shop, as another client does. */
-const send = async (origin: string, signal: string, payload: object): Promise<void> => {
-  const headers = { "content-type": "application/json", prefer: "wait=60" }
+const send = async (origin: string, signal: string, payload: object, own: object = {}): Promise<void> => {
+  const headers = { "content-type": "application/json", prefer: "wait=60", ...own }
   const body = JSON.stringify({ signal, target: "/data/products/tea", payload })
   const response = await fetch(`${origin}/v1/spaces/shop/signals`, { method: "POST", headers, body })
   assert.deepInclude(await response.json(), { status: "handled" })
@@ -100,5 +127,28 @@ describe.skipIf(!isThere)(`The example of a shop in a browser${isThere ? "" : ` 
       assert.deepStrictEqual([complaints, [...origins]], [[], [origin]])
       assert.deepStrictEqual(await injected(page), { directive: "script-src-elem", ran: false })
       await vi.waitUntil(() => complaints.some((text) => text.includes("Content Security Policy")), PATIENCE)
+    })))
+
+  it.each(Object.keys(locked))("is live with a token in force by a session that a link begins, and ends with its token: %s", (host) =>
+    locked[host]!(({ origin, restart }) => Chromium.open(async ({ complaints, page }) => {
+      const asked = async (path: string, method: string, headers: object, body?: object) =>
+        (await fetch(origin + path, { method, headers: { ...headers }, ...body && { body: JSON.stringify(body) } })).json() as Promise<any>
+      await send(origin, "/signals/goods/receive", { price: 4, count: 3 }, asOperator)
+      const { id, token } = await asked("/v1/access/tokens", "POST", asOperator, { verbs: ["read", "signal"] })
+      const { link } = await asked("/v1/session?as=link", "POST", { authorization: `Bearer ${token}` })
+      await page.goto(origin + link)
+      await page.getByRole("button", { name: "Log in" }).click()
+      await shows(page, { takings: "0", orders: "0", items: "tea 4 3 Order", said: "Live." })
+      await page.getByRole("button", { name: "Order" }).click()
+      await shows(page, { takings: "4", orders: "1", items: "tea 4 2 Order", said: "One tea is yours." })
+      assert.deepStrictEqual(complaints, [])
+      await restart?.()
+      await page.reload()
+      await shows(page, { orders: "1", said: "Live." })
+      await send(origin, "/signals/order/place", { count: 1 }, asOperator)
+      await shows(page, { takings: "8", orders: "2", items: "tea 4 1 Order" })
+      await asked(`/v1/access/tokens/${id}`, "DELETE", asOperator)
+      await send(origin, "/signals/order/place", { count: 1 }, asOperator)
+      await shows(page, { orders: "2", said: "Lost, and trying again …" })
     })))
 })
