@@ -6,6 +6,7 @@ import * as Edge from "../runtime/Edge.ts"
 import * as Server from "../scripts/Server.ts"
 import type { Project } from "./Project.ts"
 import { node } from "../scripts/Host.ts"
+import type { Ended } from "../scripts/Process.ts"
 import { COMMAND, create } from "./Project.ts"
 
 const enzyme = `
@@ -33,13 +34,20 @@ interface PackageFile {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
+/** The errors of the compiler by their files: of those, and of no others, that are wrong on purpose. */
+const errorsOf = ({ output }: Ended): Readonly<Record<string, string>> => {
+  const errors: Record<string, string> = {}
+  for (const [line, file = ""] of output.matchAll(/^([^\s(]*).*(?:\n +.*)*/gm)) if (line !== "") errors[file] = (errors[file] ?? "") + line
+  return errors
+}
+
 describe("package", () => {
   let project: Project | undefined
 
   beforeAll(async () => {
     project = await create()
   })
-  afterAll(() => project?.remove())
+  afterAll(() => project?.end())
   const installed = (): Project => project!
 
   /** The commands that a new project prints. */
@@ -141,18 +149,22 @@ export default Enzyme.make({
     const { devDependencies, scripts } = JSON.parse(await installed().read(`${template}/package.json`)) as PackageFile
     assert.deepInclude(scripts, { check: "tsc", test: "node --test" })
     assert.property(devDependencies, "typescript")
-    assert.deepInclude(await installed().typesOf(template), { output: "", code: 0 })
+    const file = `${template}/enzymes/greet.ts`
+    const text = await installed().read(file)
+    // One run of the compiler shows both: the project compiles, and a misspelt field of a cell does not.
+    const misspelt = `${template}/enzymes/misspelt.ts`
+    await installed().write(misspelt, text.replace(`"times"`, `"tymes"`))
+    const errors = errorsOf(await installed().typesOf(template))
+    assert.deepStrictEqual(Object.keys(errors), [misspelt])
+    assert.include(errors[misspelt], "tymes")
+    await installed().remove(misspelt)
     const test = ["--test", `${template}/test/greet.test.ts`]
     const passed = await installed().node(...test)
     assert.strictEqual(passed.code, 0, passed.output)
-    const file = `${template}/enzymes/greet.ts`
-    const text = await installed().read(file)
     await installed().write(file, text.replace(`Cell.into(greeted, "times")`, `Cell.into(greeted, "times"), 2`))
     const failed = await installed().node(...test)
     assert.strictEqual(failed.code, 1, failed.output)
     assert.include(failed.output, "the value of greet is {\"times\":2}, and {\"times\":1} is expected")
-    await installed().write(file, text.replace(`"times"`, `"tymes"`))
-    assert.include((await installed().typesOf(template)).output, "tymes")
     await installed().write(file, text)
   })
 
@@ -301,13 +313,7 @@ export default defineConfig({
     await installed().write("systole.config.ts", config)
   })
 
-  it("exports the types of the first-party enzymes", async () => {
-    assert.deepInclude(await installed().types("systole.config.ts", "enzymes/greet.ts"), { output: "", code: 0 })
-    await installed().write("enzymes/wrong.ts", enzyme.replace("query:", "quarry:"))
-    assert.include((await installed().types("enzymes/wrong.ts")).output, "quarry")
-  })
-
-  it("has the types of the ledgers in a space and in a transaction, which the folders of ledgers add", async () => {
+  it("exports the types of enzymes, and those in a space and in a transaction, which the folders of ledgers add", async () => {
     const uses = `
 import type { Space, Transaction } from "systole"
 
@@ -316,10 +322,17 @@ export const used = (space: Space, tx: Transaction) => {
   return [space.ops.cancel("a"), space.rv.kill("a", {}), space.flows.list({ limit: 1 }), space.io.channels, space.runs.get("a")]
 }
 `
-    await installed().write("types.ts", uses)
-    assert.deepInclude(await installed().types("types.ts"), { output: "", code: 0 })
-    await installed().write("wrong.ts", uses.replace("flows.list({ limit: 1 })", "flows.list({ most: 1 })"))
-    assert.include((await installed().types("wrong.ts")).output, "most")
+    const files = {
+      "types.ts": uses,
+      "wrong.ts": uses.replace("flows.list({ limit: 1 })", "flows.list({ most: 1 })"),
+      "enzymes/wrong.ts": enzyme.replace("query:", "quarry:")
+    }
+    for (const [file, text] of Object.entries(files)) await installed().write(file, text)
+    const errors = errorsOf(await installed().types("systole.config.ts", "enzymes/greet.ts", ...Object.keys(files)))
+    assert.deepStrictEqual(Object.keys(errors).sort(), ["enzymes/wrong.ts", "wrong.ts"])
+    assert.include(errors["wrong.ts"], "most")
+    assert.include(errors["enzymes/wrong.ts"], "quarry")
+    // The types of tests stand alone, so nothing else adds the ledgers here.
     await installed().write("testing.ts", `
 import type { TestSpace } from "systole/testing"
 

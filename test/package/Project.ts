@@ -32,7 +32,10 @@ export interface Project {
   readonly types: (...files: ReadonlyArray<string>) => Promise<Ended>
   /** Type-checks a project in this folder by its own configuration. */
   readonly typesOf: (project: string) => Promise<Ended>
-  readonly remove: () => Promise<void>
+  /** Removes a file. */
+  readonly remove: (file: string) => Promise<void>
+  /** Removes the project. */
+  readonly end: () => Promise<void>
 }
 
 const succeeded = async (line: readonly [string, ...Array<string>], cwd: string): Promise<string> => {
@@ -121,6 +124,7 @@ export const create = async ({ built = false }: { readonly built?: boolean } = {
       { cwd: folder }
     ),
     typesOf: (project) => run([tool("tsc"), "--project", project, "--typeRoots", join(root, "node_modules", "@types")], { cwd: folder }),
-    remove: () => rm(folder, { recursive: true })
+    remove: (file) => rm(join(folder, file)),
+    end: () => rm(folder, { recursive: true })
   }
 }

@@ -25,8 +25,8 @@ const hosted = [
 /** The parts that an engine can change: numbers, texts, order, and the scenarios over the whole core. Deno has the engine of Node. */
 const engine = ["test/cell/", "test/stage/", "test/registry/", "test/conformance/", "test/replay/Replay.test.ts"]
 
-/** Tests with steps of their own. */
-const separate = ["test/architecture.test.ts", "test/runtime/", "test/package/"]
+/** The tests of builds: of bundles in workerd and in browsers, and of the installed package. */
+const built = ["test/runtime/", "test/package/"]
 
 const script = (name: string, ...args: ReadonlyArray<string>) => [node(), "test/scripts/run.mjs", name, ...args] as const
 
@@ -37,14 +37,12 @@ const types = command("types", [tool("tsc"), "-p", ".", "--noEmit"])
 const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
 const language = shown("language", script("language", "--brief"))
 const floors = tests("floors", "node", { files: ["test/architecture.test.ts"] })
-const quick = tests("quick tests on Node", "node", { without: [...separate, ...Object.keys(long)] })
-const suites = tests("long suites on Node", "node", { files: Object.keys(long) })
+const quick = tests("quick tests on Node", "node", { without: ["test/architecture.test.ts", ...built, ...Object.keys(long)] })
+const suites = tests("long suites on Node", "node", { files: [...Object.keys(long), ...built] })
 const onDeno = tests("stores, channels on Deno", "deno", { files: hosted })
 const onBun = tests("core on Bun", "bun", { files: [...hosted, ...engine] })
 const denoTypes = command("types on Deno", [tool("deno"), "check", "--doc", "src"])
 const examples = busy("examples in the docs", [tool("deno"), "test", "-A", "--no-check", "--doc", "src"])
-const workerd = tests("bundle on workerd", "node", { files: ["test/runtime/"] })
-const packed = tests("package", "node", { files: ["test/package/"] })
 const attack = busy("attack", script("attack", "--minutes", "0.6"), failedParts)
 
 /** The checks of the sources. */
@@ -54,4 +52,4 @@ const sources: Stage = [[types], [lint, language, floors]]
 export const fast: ReadonlyArray<Stage> = [sources, [[quick]]]
 
 /** All checks. */
-export const all: ReadonlyArray<Stage> = [sources, [[quick, onBun, onDeno], [packed, suites, workerd]], [[attack], [examples, denoTypes]]]
+export const all: ReadonlyArray<Stage> = [sources, [[quick, onBun, onDeno], [suites]], [[attack], [examples, denoTypes]]]

@@ -21,6 +21,7 @@ export const long: Readonly<Record<string, string>> = {
   "test/main/build/Build.test.ts": "test/main/HostModules.test.ts",
   "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
   "test/soak/Soak.test.ts": "test/kernel/space/Spaces.test.ts",
+  "test/main/Supervisor.test.ts": "test/kernel/watchdog/Stuck.test.ts",
   "test/cli/Agent.test.ts": "test/agent/Wake.test.ts",
   "test/cli/AgentCell.test.ts": "test/agent/CellAgent.test.ts",
   "test/cli/AgentRun.test.ts": "test/agent/Resident.test.ts",
@@ -43,8 +44,8 @@ export const long: Readonly<Record<string, string>> = {
   "test/simulation/Hosts.test.ts": "test/simulation/SmallWorlds.test.ts"
 }
 
-/** Suites in workerd that wait for its timers, or keep its one thread busy. */
-const waits: ReadonlyArray<string> = ["test/runtime/Scenarios.test.ts", "test/runtime/Sleep.test.ts"]
+/** The suite of the package, which has one file, and those in workerd that wait for its timers, or keep its one thread busy. */
+const built: ReadonlyArray<string> = ["test/package/Package.test.ts", "test/runtime/Scenarios.test.ts", "test/runtime/Sleep.test.ts"]
 
 /** The files of all of them, in the order in which they begin. */
-export const first: ReadonlyArray<string> = [...loads, ...waits, ...Object.keys(long)]
+export const first: ReadonlyArray<string> = [...loads, ...built, ...Object.keys(long)]
