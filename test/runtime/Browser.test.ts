@@ -71,7 +71,9 @@ const locked: Readonly<Record<string, (use: (host: Locked) => Promise<void>) => 
 const asOperator = { authorization: `Bearer ${Edge.TOKEN}`, "content-type": "application/json" }
 
 /** Sends a signal to the shop, as another client does. */
-const send = async (origin: string, signal: string, payload: object, own: object = {}): Promise<void> => {
+const send = async (at: string | Locked, signal: string, payload: object): Promise<void> => {
+  const origin = typeof at === "string" ? at : at.origin
+  const own = typeof at === "string" ? {} : asOperator
   const headers = { "content-type": "application/json", prefer: "wait=60", ...own }
   const body = JSON.stringify({ signal, target: "/data/products/tea", payload })
   const response = await fetch(`${origin}/v1/spaces/shop/signals`, { method: "POST", headers, body })
@@ -130,12 +132,13 @@ describe.skipIf(!isThere)(`The example of a shop in a browser${isThere ? "" : ` 
     })))
 
   it.each(Object.keys(locked))("is live with a token in force by a session that a link begins, and ends with its token: %s", (host) =>
-    locked[host]!(({ origin, restart }) => Chromium.open(async ({ complaints, page }) => {
-      const asked = async (path: string, method: string, headers: object, body?: object) =>
-        (await fetch(origin + path, { method, headers: { ...headers }, ...body && { body: JSON.stringify(body) } })).json() as Promise<any>
-      await send(origin, "/signals/goods/receive", { price: 4, count: 3 }, asOperator)
-      const { id, token } = await asked("/v1/access/tokens", "POST", asOperator, { verbs: ["read", "signal"] })
-      const { link } = await asked("/v1/session?as=link", "POST", { authorization: `Bearer ${token}` })
+    locked[host]!((server) => Chromium.open(async ({ complaints, page }) => {
+      const { origin, restart } = server
+      const asked = async (path: string, init: RequestInit) =>
+        (await fetch(origin + path, { method: "POST", headers: asOperator, ...init })).json() as Promise<any>
+      await send(server, "/signals/goods/receive", { price: 4, count: 3 })
+      const { id, token } = await asked("/v1/access/tokens", { body: JSON.stringify({ verbs: ["read", "signal"] }) })
+      const { link } = await asked("/v1/session?as=link", { headers: { authorization: `Bearer ${token}` } })
       await page.goto(origin + link)
       await page.getByRole("button", { name: "Log in" }).click()
       await shows(page, { takings: "0", orders: "0", items: "tea 4 3 Order", said: "Live." })
@@ -145,10 +148,10 @@ describe.skipIf(!isThere)(`The example of a shop in a browser${isThere ? "" : ` 
       await restart?.()
       await page.reload()
       await shows(page, { orders: "1", said: "Live." })
-      await send(origin, "/signals/order/place", { count: 1 }, asOperator)
+      await send(server, "/signals/order/place", { count: 1 })
       await shows(page, { takings: "8", orders: "2", items: "tea 4 1 Order" })
-      await asked(`/v1/access/tokens/${id}`, "DELETE", asOperator)
-      await send(origin, "/signals/order/place", { count: 1 }, asOperator)
+      await asked(`/v1/access/tokens/${id}`, { method: "DELETE" })
+      await send(server, "/signals/order/place", { count: 1 })
       await shows(page, { orders: "2", said: "Lost, and trying again …" })
     })))
 })
