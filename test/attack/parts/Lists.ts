@@ -143,6 +143,7 @@ const listed: Readonly<Record<string, ReadonlyArray<Bursts.List>>> = {
   "/io/drains": [["", operator]],
   "/runs": [["", operator], ["?all", operator]],
   "/graph": [["", operator]],
+  "/schema": [["", operator]],
   "/graph/trace": [["", operator]]
 }
 
