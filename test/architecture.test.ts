@@ -257,6 +257,21 @@ describe("architecture", () => {
     assert.deepStrictEqual(circles, [])
   })
 
+  it("loads no Effect with the Worker in front, which begins before a request is let in", () => {
+    const seen = new Set<string>()
+    const walk = (file: string, way: string): ReadonlyArray<string> => {
+      if (seen.has(file)) return []
+      seen.add(file)
+      const given = [...codeOf(file).matchAll(/\bfrom\s+"([^"]+)"/g)].map(([, name]) => name)
+      return valuesImportedBy(file).filter((name) => given.includes(name)).flatMap((name) => {
+        if (name.startsWith(".")) return walk(join(dirname(file), name), `${way} -> ${name}`)
+        return name.startsWith("effect/") ? [`${way} -> ${name}`] : []
+      })
+    }
+    assert.deepStrictEqual(["Gate", "Objects"].flatMap((name) => walk(join(src, "main/workers", `${name}.ts`), name)), [])
+    assert.isAbove(seen.size, 20)
+  })
+
   it("tells Deno where the runtime's names lie", () => {
     const { imports } = JSON.parse(textOf(join(root, "deno.json"))) as { readonly imports: Readonly<Record<string, string>> }
     const plugins = readdirSync(join(root, "plugins")).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))

@@ -1,5 +1,6 @@
 /**
- * The paths that are known before there is a runtime: those of a Worker's gate, and of one space.
+ * The paths that are known before there is a runtime: those of a Worker's gate, and of one space. This module imports no schema,
+ * because the gate is loaded with each isolate, and Schema is thrice as large.
  *
  * @module
  */

@@ -28,3 +28,6 @@ export const bearer = (
 
 /** The verifier, loaded when it is first needed. */
 export const verifier: Parts["verifier"] = async (settings, parts) => (await import("../access/JwtVerifier.ts")).make(settings, parts)
+
+/** The module of the verifier in a Worker that accepts no such tokens, without the library. */
+export const NO_VERIFIER = "export const make = undefined"

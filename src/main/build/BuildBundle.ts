@@ -15,6 +15,7 @@ import type * as BuildFolder from "./BuildFolder.ts"
 import * as BuildTarget from "./BuildTarget.ts"
 import * as Bundle from "../Bundle.ts"
 import * as Installation from "../Installation.ts"
+import * as Jwts from "../Jwts.ts"
 import * as RegularFiles from "../RegularFiles.ts"
 
 /** The prefix of generated modules, and of modules by their digests. */
@@ -47,8 +48,11 @@ const virtual = (root: string, generated: Readonly<Record<string, string>>, { ke
 }
 
 /** The modules of the runtime that this bundle has another text for, by their files. */
-const replacements = (target: BuildTarget.Target, { hasCron, isTyped }: Contents): ReadonlyMap<string, string> =>
+const replacements = (target: BuildTarget.Target, { hasCron, isTyped, settings }: Contents): ReadonlyMap<string, string> =>
   new Map([
+    ...target.hasStorage && settings.access.jwt === undefined
+      ? [[Installation.runtimeFile("access/JwtVerifier.ts"), Jwts.NO_VERIFIER] as const]
+      : [],
     ...target.hasCommands ? [] : [[Installation.runtimeFile("contract/Words.ts"), Words.NONE] as const],
     ...isTyped ? [] : [[Installation.runtimeFile("registry/JsonSchema.ts"), JsonSchema.NONE] as const],
     ...hasCron ? [] : [[Installation.runtimeFile("time/Cron.ts"), Cron.NONE] as const]
@@ -56,7 +60,7 @@ const replacements = (target: BuildTarget.Target, { hasCron, isTyped }: Contents
 
 const replacing = (texts: ReadonlyMap<string, string>): Esbuild.Plugin => ({
   name: "systole-replacing",
-  setup: (build) => build.onLoad({ filter: /\b(?:Words|JsonSchema|Cron)\.ts$/ }, ({ path }) => {
+  setup: (build) => build.onLoad({ filter: /\b(?:Words|JsonSchema|Cron|JwtVerifier)\.ts$/ }, ({ path }) => {
     const contents = texts.get(path)
     return contents === undefined ? undefined : { contents }
   })
