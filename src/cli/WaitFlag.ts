@@ -13,8 +13,14 @@ export interface Bounds {
   readonly most: number
 }
 
+/** The times of nothing, which are no duration. */
+const ZERO = /^0(?:ms|[smhd])$/
+
 /** The whole seconds of a text. The header `prefer` has no shorter ones, so a part of a second counts as one. */
-const secondsOf = (text: string): number => /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((Duration.parse(text) ?? NaN) / 1000)
+const secondsOf = (text: string): number => {
+  if (ZERO.test(text)) return 0
+  return /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((Duration.parse(text) ?? NaN) / 1000)
+}
 
 /**
  * The flag, whose value is in seconds.

@@ -27,8 +27,9 @@ export const named = (refusal: InvalidConfig, text: string | undefined, variable
   const names = refusal.isUnset ? unsetIn(text ?? "", variables) : []
   if (names.length === 0) return refusal
   const many = names.length > 1
+  const end = refusal.reason.endsWith("?") ? "" : "."
   return new InvalidConfig({
-    reason: `${refusal.reason}. It reads the variable${many ? "s" : ""} ${names.join(", ")}, which ${many ? "are" : "is"} not set`,
+    reason: `${refusal.reason}${end} It reads the variable${many ? "s" : ""} ${names.join(", ")}, which ${many ? "are" : "is"} not set`,
     isUnset: true
   })
 }

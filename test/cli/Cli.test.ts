@@ -149,7 +149,7 @@ describe("systole", () => {
       const unheard = await run("signal", "shop", "--signal", "/signals/unheard", "--wait", "60")
       assert.strictEqual(unheard.code, 3)
       assert.include(unheard.stderr, "/signals/unheard")
-      const later = await run("signal", "shop", "--signal", "/signals/greet/ann", "--at", `{"ms":3600000}`, "--wait", "0")
+      const later = await run("signal", "shop", "--signal", "/signals/greet/ann", "--at", `{"ms":3600000}`, "--wait", "0s")
       assert.strictEqual(later.code, 5)
       assert.include(later.stderr, "not handled yet")
       assert.strictEqual(await codeOf("cell", "set", "shop", "/rt/receipts/x", "1"), 1)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { defineConfig, webhook } from "systole"
 import * as Config from "../../src/loader/Config.ts"
+import * as UnsetVariables from "../../src/loader/UnsetVariables.ts"
 import * as Secrets from "../../src/loader/Secrets.ts"
 
 const refusal = (definition: unknown) => Effect.map(Effect.flip(Config.decode(definition)), (error) => error.message)
@@ -53,6 +54,13 @@ describe("Config", () => {
         assert.isFalse(yield* isUnset({ token: "short" }))
         assert.isFalse(yield* isUnset({ ingress: { "/hook": webhook({ secret: "short", signal: "/signals/paid" }) } }))
       }))
+
+    it("names the variables that are not set after the sentences of the refusal", () => {
+      const reasonOf = (reason: string) =>
+        UnsetVariables.named(new Config.InvalidConfig({ reason, isUnset: true }), "export default { tokn: process.env.TOKEN }", {}).reason
+      assert.strictEqual(reasonOf("it is undefined"), "it is undefined. It reads the variable TOKEN, which is not set")
+      assert.strictEqual(reasonOf("Did you mean token?"), "Did you mean token? It reads the variable TOKEN, which is not set")
+    })
 
     it.effect("shows no secret of a value that does not fit", () =>
       Effect.gen(function*() {
