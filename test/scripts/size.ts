@@ -26,12 +26,12 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 702_000, deno: 692_000, bun: 690_000, workers: 345_000 }
+const limits: Readonly<Record<Target, number>> = { node: 705_000, deno: 695_000, bun: 693_000, workers: 347_000 }
 
 /** The limits of the Worker in front, of a Worker with all slices, and of one without those of {@link rest}, compressed, in bytes. */
-const FRONT = 19_000
-const ALL = 332_000
-const LEAN = 265_000
+const FRONT = 20_500
+const ALL = 333_500
+const LEAN = 266_000
 
 /** The limit of a page with the client, beside Schema, compressed, in bytes. */
 const PAGE = 8_000

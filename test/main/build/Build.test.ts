@@ -133,11 +133,11 @@ const staticFiles = (folder: string, file: string, known = new Set<string>()): R
   return [file, ...[...imported].flatMap(([, name = ""]) => staticFiles(folder, name, known))]
 }
 
-/** The Worker in front has less than 19 kB compressed, and is without the runtime, which other files have. */
+/** The Worker in front has less than 20.5 kB compressed, and is without the runtime, which other files have. */
 const checkFront = (folder: string): void => {
   const textOf = (file: string): string => readFileSync(join(folder, file), "utf8")
   const front = staticFiles(folder, "worker.js").map(textOf)
-  assert.isBelow(front.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0), 19_000)
+  assert.isBelow(front.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0), 20_500)
   assert.isFalse(front.some((text) => text.includes("/data/greeting") || text.includes("scanJournal")))
   assert.isTrue(readdirSync(folder).filter((file) => file.endsWith(".js")).some((file) => textOf(file).includes("scanJournal")))
 }
