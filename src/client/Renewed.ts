@@ -26,9 +26,10 @@ const OLD = 600_000
  * ```ts
  * import { connect, renewed } from "systole/client"
  *
- * const bearer = async () => (await fetch("/bearer", { method: "POST" })).json()
- *
- * export const shop = connect({ url: "https://shop.example", token: renewed(bearer) }).space("shop")
+ * export const shop = connect({
+ *   url: "https://shop.example",
+ *   token: renewed(async () => (await fetch("/bearer", { method: "POST" })).json())
+ * }).space("shop")
  * ```
  *
  * @category combinators
