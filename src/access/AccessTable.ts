@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { MAX_SPENT, MAX_TOKENS, type Token } from "./Token.ts"
+import { MAX_SPENT, MAX_SPENT_BY, MAX_TOKENS, type Token } from "./Token.ts"
+import { ownerIn } from "./SessionPass.ts"
 import type { Change, Saved, Snapshot, Spent, Store } from "./TokenSet.ts"
 
 /** A database. */
@@ -125,13 +126,17 @@ export const key = (database: Database, drawn?: string): string | undefined => {
  * @category combinators
  * @since 0.2.0
  */
-export const spend = (database: Database, { expires, id, now, revision }: Spent & { readonly now: number }): "again" | "first" | "full" =>
+export const spend = (database: Database, spent: Spent & { readonly now: number }): "again" | "first" | "full" =>
   database.transaction(() => {
     const { rows } = database
+    const { expires, id, isOperator, now, revision } = spent
+    const count = (condition = "", ...values: ReadonlyArray<string>): number =>
+      Number(rows(`SELECT count(*) FROM spent ${condition}`, ...values)[0]?.[0])
     for (const statement of TABLES) rows(statement)
     rows("DELETE FROM spent WHERE expires <= CAST(? AS INTEGER)", String(now))
     if (rows("SELECT 1 FROM spent WHERE id = ?", id).length > 0) return "again"
-    if (Number(rows("SELECT count(*) FROM spent")[0]?.[0]) >= MAX_SPENT) return "full"
+    const owner = ownerIn(id)
+    if (count("WHERE id BETWEEN ? AND ?", owner, `${owner}g`) >= MAX_SPENT_BY || !isOperator && count() >= MAX_SPENT) return "full"
     rows("INSERT INTO spent VALUES (?, CAST(? AS INTEGER))", id, String(expires))
     rows("INSERT OR REPLACE INTO revision VALUES (1, ?)", revision)
     return "first"

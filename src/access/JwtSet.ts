@@ -65,8 +65,8 @@ const unavailable = new AccessRefused(
   "The keys of the issuer of JWTs cannot be loaded, so none is accepted. Send the request again, or with another credential"
 )
 
-/** The form of a `sub`. */
-const SUBJECT = /^[^\p{Cc}]{1,255}$/u
+/** The form of a `sub`: text without control characters, and without halves of characters, which no encoding has. */
+const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 
 /**
  * The JSON Web Tokens of a host.

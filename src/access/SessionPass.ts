@@ -16,7 +16,7 @@ export type Kind = "bearer" | "cookie" | "link"
 /** A pass without its code. */
 export interface Pass {
   readonly kind: Kind
-  /** 16 hexadecimal digits, which those that are made from it share. */
+  /** 16 hexadecimal digits, which those that are made from it share: {@link ownerIn}, and 12 by chance. */
   readonly id: string
   /** Its end in milliseconds since 1970. */
   readonly expires: number
@@ -49,6 +49,9 @@ export const read = (given: string): Shown | undefined => {
   const kind = kinds[letter]
   return kind === undefined ? undefined : { kind, id, expires: Number.parseInt(end, 36), name, text, code }
 }
+
+/** The beginning of an id, by which the passes of a credential are counted. Others may share it. */
+export const ownerIn = (id: string): string => id.slice(0, 4)
 
 /** The secrets of a code: the key of the host, and the digest of the credential's secret. */
 export interface Secrets {

@@ -28,6 +28,9 @@ export interface Credential {
   readonly id?: string | undefined
 }
 
+/** The name of the credential of the operator. */
+export const OPERATOR = "operator"
+
 /** The id and the end of the pass that shows a credential. */
 type Ending = Pick<Credential, "id" | "until">
 
@@ -94,7 +97,7 @@ export class Sessions {
   async make(kind: SessionPass.Kind, { digest, id, name, until = Infinity }: Credential, millis: number): Promise<Made> {
     const key = this.key ?? await this.create()
     const expires = Math.min(this.now + millis, until)
-    return { pass: SessionPass.write({ kind, id: id ?? this.draw(8), expires, name }, { key, digest }), expires }
+    return { pass: SessionPass.write({ kind, id: id ?? this.idOf(name), expires, name }, { key, digest }), expires }
   }
 
   /** The access of a pass. `find` gives the owner of its credential from the set, which is fresh then. */
@@ -110,12 +113,14 @@ export class Sessions {
   }
 
   /**
-   * Ends the passes with an id, of which none lasts longer than so many milliseconds. Gives whether they were not over before.
+   * Ends the passes with the id of one. Those that are made now last at most so many milliseconds, and it may be of before a change of
+   * that. Gives whether they were not over before.
    *
    * @throws AccessRefused
    */
-  end(id: string, millis: number): Promise<boolean> {
-    return this.parts.set.spend({ id, expires: this.now + millis, revision: this.draw(8) })
+  end({ id = "", name, until = 0 }: Omit<Credential, "digest">, millis: number): Promise<boolean> {
+    const expires = Math.max(until, this.now + millis)
+    return this.parts.set.spend({ id, expires, revision: this.draw(8), isOperator: name === OPERATOR })
   }
 
   /** The refusal of the pass of a credential that is over, for an answer that goes on. Its token is checked beside. */
@@ -157,7 +162,9 @@ export class Sessions {
 
   /** Loads the key, unless that failed a moment ago: nobody makes the host look for it with each request. */
   private async load(): Promise<AccessRefused | undefined> {
-    if (this.missing !== undefined && this.missing.until > this.now) return this.missing.refused
+    const left = this.missing === undefined ? 0 : this.missing.until - this.now
+    // The clock may have been set back.
+    if (left > 0 && left <= PAUSE) return this.missing?.refused
     const text = await this.parts.set.parts.store.key().then((text) => text ?? unknown, () => keyless)
     if (typeof text === "string") {
       this.keyOf(text)
@@ -165,6 +172,11 @@ export class Sessions {
     }
     this.missing = { refused: text, until: this.now + PAUSE }
     return text
+  }
+
+  /** An id of the passes of a credential. */
+  private idOf(name: string): string {
+    return SessionPass.ownerIn(this.parts.set.parts.hash.hex(name)) + this.draw(6)
   }
 
   private draw(bytes: number): string {

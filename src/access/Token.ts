@@ -34,8 +34,9 @@ export interface Token {
 /** The most live tokens. Of revoked ones, as many of the newest are remembered. */
 export const MAX_TOKENS = 1000
 
-/** The most passes that are remembered as over before their end. */
+/** The most passes that are remembered as over before their end, beside those of the operator, and the most of one credential. */
 export const MAX_SPENT = 10_000
+export const MAX_SPENT_BY = 2000
 
 const FORM = /^sys_([0-9a-v]{8})_[\w-]{43}$/
 

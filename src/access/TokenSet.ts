@@ -30,6 +30,8 @@ export interface Spent {
   readonly expires: number
   /** The next revision. */
   readonly revision: string
+  /** Whether it is one of the operator, whom no other credential keeps from it. */
+  readonly isOperator: boolean
 }
 
 /** The result of a change: `changed` if another one came first. */
@@ -76,10 +78,17 @@ export interface Parts {
 }
 
 /** A token with which an answer goes on. */
-export type Held = Pick<Token.Token, "expires" | "id">
+export interface Held extends Pick<Token.Token, "expires" | "id"> {
+  /** The digest of the secret that was shown. */
+  readonly digest?: string | undefined
+}
 
 /** The decision on a secret. */
-export type Checked = { readonly token: Token.Token } | {
+export type Checked = {
+  readonly token: Token.Token
+  /** The digest of the secret that was shown; none of a JSON Web Token. */
+  readonly digest?: string
+} | {
   readonly refused: AccessRefused
   /** The id of a token that is over. */
   readonly id?: string
@@ -151,9 +160,12 @@ export class TokenSet {
   }
 
   /** The refusal of a token that holds no longer, for an answer that goes on; `undefined` of one that does. */
-  refusalOf({ expires, id }: Held): AccessRefused | undefined | Promise<AccessRefused | undefined> {
+  refusalOf({ digest, expires, id }: Held): AccessRefused | undefined | Promise<AccessRefused | undefined> {
     if (id.startsWith(Token.JWT)) return expires > this.parts.now() ? undefined : expired({ expires, id })
-    const refused = (): AccessRefused | undefined => this.ended(this.tokens.get(id))
+    const refused = (): AccessRefused | undefined => {
+      const token = this.tokens.get(id)
+      return this.ended(token) ?? (digest === undefined || token?.digests.includes(digest) === true ? undefined : replaced(id))
+    }
     return this.isFresh ? refused() : this.load().then(refused, () => unavailable)
   }
 
@@ -249,7 +261,7 @@ export class TokenSet {
     const isShown = (token?.digests ?? NOBODY).map((digest) => Token.isSame(shown, digest)).includes(true)
     if (token === undefined || !isShown) return { refused: unknown }
     const refused = this.ended(token)
-    return refused === undefined ? { token } : { refused, id: token.id }
+    return refused === undefined ? { token, digest: shown } : { refused, id: token.id }
   }
 
   /** The refusal of a token that is over. */
@@ -263,19 +275,22 @@ export class TokenSet {
   }
 
   /** Notes the first use of a day. A store that takes no note refuses nobody. */
-  private async used(checked: { readonly token: Token.Token }): Promise<Checked> {
+  private async used(checked: Checked & { readonly token: Token.Token }): Promise<Checked> {
     const { store } = this.parts
     const { today } = this
     const { token } = checked
     const noted = { ...token, used: today }
     this.tokens = new Map(this.tokens).set(token.id, noted)
     await store.use(token.id, today).catch(() => undefined)
-    return { token: noted }
+    return { ...checked, token: noted }
   }
 }
 
 const expired = ({ expires, id }: Held): AccessRefused =>
   new AccessRefused("auth/expired", `Token ${Token.labelOf(id)} expired at ${new Date(expires).toISOString()}. Get another one`)
+
+const replaced = (id: string): AccessRefused =>
+  new AccessRefused("auth/revoked", `A rotation ended the secret of token ${Token.labelOf(id)} that was shown. Use the newer one`)
 
 const unavailable = new AccessRefused(
   "access/unavailable",
@@ -284,5 +299,6 @@ const unavailable = new AccessRefused(
 
 const crowded = new AccessRefused(
   "access/full",
-  `${Token.MAX_SPENT} sessions were ended, or begun by a link, and are not over yet, which is the limit. Try again later`
+  `${Token.MAX_SPENT} sessions, or ${Token.MAX_SPENT_BY} of this credential, were ended early or begun by a link, and are not over yet, ` +
+    "which is the limit. Try again later"
 )

@@ -8,7 +8,6 @@
  */
 import type * as Schema from "effect/Schema"
 import type { Fields, Lazy } from "./Face.ts"
-import { SPACE } from "./Paths.ts"
 
 /** The methods of endpoints. */
 export type Method = "GET" | "PUT" | "POST" | "DELETE"
@@ -66,7 +65,7 @@ export interface Options<Path extends string, Query extends Fields, Body extends
   readonly verb?: Verb
   /** Whether it reads, adds data, or controls what was accepted before. A full host refuses those that add. By its method unless given. */
   readonly effect?: Effect
-  /** Whether no cache may keep its answer. That of a space that is read is never kept. */
+  /** Whether no cache may keep its answer. One that is read with a credential is never kept: a cookie does not tell a cache so. */
   readonly isUncached?: boolean
 }
 
@@ -146,7 +145,7 @@ export const make = <
   access: "operator" as Access,
   verb: verbOf(method, options.access),
   effect: effects[method],
-  isUncached: method === "GET" && path.startsWith(`${SPACE}/`),
+  isUncached: method === "GET" && options.access !== "anyone",
   ...options,
   method,
   path

@@ -63,7 +63,7 @@ export const create = Endpoint.make("POST", TOKENS, {
   body: wanted,
   answer: secret,
   status: 201,
-  refusals: ["access/full", "access/invalid", "access/verb"],
+  refusals: ["access/full", "access/invalid", "access/origin", "access/verb"],
   location: ({ id }) => `${TOKENS}/${id}`,
   verb: "admin",
   isUncached: true
@@ -98,14 +98,14 @@ export const rotate = Endpoint.make("POST", ROTATION, {
   does: words("Gives a token a second secret: 201. The one before goes on until the rotation ends; an older one ends now."),
   answer: secret,
   status: 201,
-  refusals: ["access/absent", "access/invalid", "access/verb"],
+  refusals: ["access/absent", "access/invalid", "access/origin", "access/verb"],
   verb: "admin",
   isUncached: true
 })
 
 /** The end of a rotation. */
 export const settle = Endpoint.make("DELETE", ROTATION, {
-  does: words("Ends the older secret of a token in rotation."),
+  does: words("Ends the older secret of a token in rotation, with its sessions and streams."),
   answer: () => Schema.Struct({ id: text, secrets: count }),
   refusals: ["access/absent"],
   verb: "admin"

@@ -17,6 +17,8 @@ export interface Session extends Credential {
 export interface By {
   readonly reader?: Viewer | undefined
   readonly token?: Token.Token | undefined
+  /** The digest of the secret that the request shows, if it is one of the token. */
+  readonly digest?: string | undefined
   /** The session that the request shows in place of its credential. */
   readonly session?: Session | undefined
 }

@@ -81,8 +81,8 @@ export class RouteTable {
 
   /** Answers a request of a reader, within the scope of a token, or of another caller. */
   fetch(request: Request, by: By = {}): Response | Promise<Response> {
-    const { reader, session, token } = by
-    if (token !== undefined) return this.scoped(request, { token, session })
+    const { digest, reader, session, token } = by
+    if (token !== undefined) return this.scoped(request, { digest, token, session })
     if (reader !== undefined) return this.readers.fetch(request, { reader, session })
     return session === undefined ? this.operator.fetch(request) : this.operator.fetch(request, { session })
   }

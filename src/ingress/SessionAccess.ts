@@ -4,8 +4,7 @@
  * @module
  */
 import * as SessionPass from "../access/SessionPass.ts"
-import type { Credential, Found, Owner, Sessions } from "../access/Sessions.ts"
-import * as Token from "../access/Token.ts"
+import { type Credential, type Found, OPERATOR, type Owner, type Sessions } from "../access/Sessions.ts"
 import type { Checked, TokenSet } from "../access/TokenSet.ts"
 import { CSRF, SESSION } from "../contract/Paths.ts"
 import type { Hash } from "../persistence/Hash.ts"
@@ -19,8 +18,6 @@ interface Parts {
   readonly sessions: Sessions
   readonly tokens: TokenSet
 }
-
-const OPERATOR = "operator"
 
 const unlinked = new RequestRefused({
   code: "auth/missing",
@@ -42,14 +39,12 @@ const foreign = new RequestRefused({
 export class SessionAccess {
   readonly sessions: Sessions
   private readonly tokens: TokenSet
-  private readonly hash: Pick<Hash["Service"], "hex">
   /** The operator and the readers, by the names of their credentials. */
   private readonly owners: ReadonlyMap<string, Owner<Access>>
 
   constructor({ readers = [], token }: Guard.Rules, hash: Pick<Hash["Service"], "hex">, { sessions, tokens }: Parts) {
     this.sessions = sessions
     this.tokens = tokens
-    this.hash = hash
     this.owners = new Map<string, Owner<Access>>([
       [OPERATOR, { digests: [hash.hex(JSON.stringify([OPERATOR, token ?? null]))], access: {} }],
       ...readers.map((reader) => [`reader-${reader.name}`, { digests: [hash.hex(reader.token)], access: { reader } }] as const)
@@ -75,9 +70,9 @@ export class SessionAccess {
   }
 
   /** The credential of a request that was let in. */
-  credential({ reader, session, token }: Access, { headers }: Request): Credential {
+  credential({ digest = "", reader, session, token }: Access): Credential {
     if (session !== undefined) return session
-    if (token !== undefined) return { name: `token-${token.id}`, digest: this.hash.hex(Token.shown(headers) ?? ""), until: token.expires }
+    if (token !== undefined) return { name: `token-${token.id}`, digest, until: token.expires }
     const name = reader === undefined ? OPERATOR : `reader-${reader.name}`
     return { name, digest: this.owners.get(name)?.digests[0] ?? "" }
   }
@@ -101,5 +96,6 @@ const accessOf = (found: Checked): Access => found
 const isDoubtful = (request: Request): boolean => {
   const { headers, method } = request
   const isSafe = (method === "GET" || method === "HEAD") && !headers.has("upgrade")
-  return !isSafe && !headers.has(CSRF) && Guard.originOf(request) !== "own"
+  if (isSafe || headers.has(CSRF)) return false
+  return !(Guard.originOf(request) === "own" && SessionCookie.isSentBy(headers.get("origin") ?? "", request))
 }

@@ -29,6 +29,15 @@ export const read = (request: Request): string | undefined => {
 }
 
 /**
+ * Whether a page of this origin has the cookie of the host that a request names. A page without TLS has it on loopback alone, and
+ * elsewhere somebody between may have written such a page.
+ *
+ * @category predicates
+ * @since 0.2.0
+ */
+export const isSentBy = (origin: string, request: Request): boolean => formOf(request).isLocal || origin.startsWith("https:")
+
+/**
  * The header that sets the cookie for so many seconds; 0 removes it.
  *
  * @category constructors

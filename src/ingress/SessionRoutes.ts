@@ -62,7 +62,8 @@ const told = <A>(ask: () => Promise<A>) => Effect.tryPromise({ try: ask, catch: 
  */
 export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): void => {
   const { sessions } = access
-  const bearer = async (given: Credential): Promise<Answer> => {
+  const bearer = async ({ by, credential }: Asked): Promise<Answer> => {
+    const given = await redeemed(by, credential)
     const { expires, pass: token } = await sessions.make("bearer", given, Math.min(millis, BEARER_MILLIS))
     return { expires, token }
   }
@@ -77,20 +78,20 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
     const headers = { ...Json.noStore.headers, "set-cookie": SessionCookie.header(request, made.pass, secondsOf(made, sessions.now)) }
     return Json.answer({ expires: made.expires }, { status: 201, headers })
   }
-  /** A link is over with its use, and the session that it begins lasts longer. */
+  /** A link is over with its use, and the pass that it gives lasts longer. */
   const redeemed = async ({ session, token }: By, { digest, name, ...made }: Credential): Promise<Credential> => {
     if (session?.kind !== "link") return { digest, name, ...made }
-    if (!await sessions.end(session.id ?? "", LINK_MILLIS)) throw used
+    if (!await sessions.end(session, LINK_MILLIS)) throw used
     return { digest, name, until: token?.expires }
   }
   table.serve(Endpoints.begin, ({ by, query: { as }, request }) => told<Answer | Response>(async () => {
     if (by.token?.id.startsWith(JWT) === true) throw foreign
-    const asked = { by, request, credential: access.credential(by, request) }
-    return as === "token" ? bearer(asked.credential) : as === "link" ? link(asked) : cookie(asked)
+    const asked = { by, request, credential: access.credential(by) }
+    return as === "token" ? bearer(asked) : as === "link" ? link(asked) : cookie(asked)
   }))
-  table.serve(Endpoints.read, ({ by, request }) => Effect.succeed(shownOf(by, access.credential(by, request))))
+  table.serve(Endpoints.read, ({ by }) => Effect.succeed(shownOf(by, access.credential(by))))
   table.serve(Endpoints.end, ({ by: { session }, request }) => told(async () => {
-    const ended = session?.id !== undefined && await sessions.end(session.id, millis)
+    const ended = session !== undefined && await sessions.end(session, millis)
     const headers = { ...Json.noStore.headers, "set-cookie": SessionCookie.header(request, "", 0) }
     return Json.answer({ ended }, { headers })
   }))

@@ -96,8 +96,8 @@ export class TokenStreams {
   }
 
   /**
-   * A response to a request with a token or a session. Its stream ends before its next event once the token is revoked or expired, or
-   * the session is over.
+   * A response to a request with a token or a session. Its stream ends before its next event once the token is revoked or expired, a
+   * rotation ended its secret, or the session is over.
    */
   private guarded(answer: Response, by: By, { begin, leave }: Seat): Response {
     if (answer.body === null || answer.headers.get("content-type") !== "text/event-stream") {
@@ -126,9 +126,11 @@ export class TokenStreams {
     return new Response(body, answer)
   }
 
-  private async refusalOf({ session, token }: By): Promise<AccessRefused | undefined> {
+  private async refusalOf({ digest, session, token }: By): Promise<AccessRefused | undefined> {
     const refused = session === undefined ? undefined : await this.sessions?.refusalOf(session)
-    return refused ?? (token === undefined ? undefined : this.tokens.refusalOf(token))
+    if (refused !== undefined || token === undefined) return refused
+    const { expires, id } = token
+    return this.tokens.refusalOf({ expires, id, digest: session?.digest ?? digest })
   }
 }
 

@@ -62,6 +62,7 @@ describe("A JSON Web Token", () => {
       "another issuer": await first.sign(claims(START, { iss: "https://other.example" })),
       "no subject": await first.sign({ ...claims(START), sub: undefined as never }),
       "a subject with a line": await first.sign(claims(START, { sub: "a\nb" })),
+      "a subject with half a character": await first.sign(claims(START, { sub: "a\ud800" })),
       "no end": await first.sign({ ...claims(START), exp: undefined as never }),
       "the key of another issuer under the same name": await other.sign(claims(START)),
       "an unknown key": await second.sign(claims(START)),

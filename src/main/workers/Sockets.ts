@@ -51,6 +51,8 @@ interface Attached {
   readonly reader: string | null
   /** The id of the token, or the whole token that was made of a JSON Web Token. */
   readonly token?: string | Token
+  /** The digest of the secret of the token that was shown. */
+  readonly digest?: string
   /** The session, by its id and its end. */
   readonly session?: { readonly id?: string | undefined; readonly until?: number | undefined }
   /** The id of the last event. */
@@ -111,7 +113,7 @@ export class Sockets {
    *
    * @throws AccessRefused, RequestRefused, PersistenceError, SpaceError
    */
-  async accept(request: Request, { reader, session, token }: By): Promise<Response> {
+  async accept(request: Request, { digest, reader, session, token }: By): Promise<Response> {
     const { quota, space, state } = this.deps
     const beyond = token === undefined ? undefined : Decision.refusalOf(token, CellEndpoints.read, { space, cell: cellIn(request.url) })
     if (beyond !== undefined) throw beyond
@@ -119,9 +121,11 @@ export class Sockets {
     const { pathname, search } = new URL(request.url)
     // The id of the last event has a field of its own.
     const path = pathname + search.replace(/(?<=[?&])last=[^&]*&?/g, "")
+    const shown = session?.digest ?? digest
     const by = {
       reader: name ?? null,
       ...token === undefined ? {} : { token: token.id.startsWith(JWT) ? token : token.id },
+      ...shown === undefined || token === undefined ? {} : { digest: shown },
       ...session === undefined ? {} : { session: { id: session.id, until: session.until } }
     }
     const attached: Attached = { url: path, ...by, last: Sse.lastOf(request), untaken: 0 }
@@ -217,9 +221,9 @@ export class Sockets {
   }
 
   /** Fails once a token or a session is over, and while that is not known. */
-  private live({ session, token }: Attached): Effect.Effect<void, AccessRefused> {
+  private live({ digest, session, token }: Attached): Effect.Effect<void, AccessRefused> {
     const { sessions, tokens } = this.deps
-    const held = typeof token === "string" ? { id: token, expires: Infinity } : token
+    const held = typeof token === "string" ? { id: token, expires: Infinity, digest } : token
     return Effect.andThen(
       session === undefined ? Effect.void : unless(() => sessions.refusalOf(session)),
       held === undefined ? Effect.void : unless(() => tokens.refusalOf(held))
@@ -265,8 +269,8 @@ const textOf = (frame: Sse.Frame): string => {
 /** The bytes of a text in an attachment: one for each character, or two for each if one of them is beyond Latin-1. */
 const bytesOf = (text: string): number => /[^\0-\xff]/.test(text) ? 2 * text.length : text.length
 
-const checkSize = ({ last, reader, token, url }: Attached): void => {
-  const own = typeof token === "object" ? JSON.stringify(token) : ""
+const checkSize = ({ digest = "", last, reader, token, url }: Attached): void => {
+  const own = typeof token === "object" ? JSON.stringify(token) : digest
   const size = bytesOf(url + own) + bytesOf(reader ?? "") + Math.max(LONGEST_ID, bytesOf(last ?? ""))
   if (size <= MAX_ATTACHED) return
   throw new Problem.RequestRefused({
