@@ -77,5 +77,8 @@ export const make = (origins: ReadonlyArray<string>): Cors | undefined => {
  * @category combinators
  * @since 0.2.0
  */
-export const around = ({ preflight, shared }: Cors, fetch: (request: Request) => Response | Promise<Response>) =>
-  async (request: Request): Promise<Response> => preflight(request) ?? shared(request, await fetch(request))
+export const around = <Rest extends ReadonlyArray<unknown>>(
+  { preflight, shared }: Cors,
+  fetch: (request: Request, ...rest: Rest) => Response | Promise<Response>
+) =>
+  async (request: Request, ...rest: Rest): Promise<Response> => preflight(request) ?? shared(request, await fetch(request, ...rest))

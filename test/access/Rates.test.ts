@@ -109,6 +109,25 @@ describe("The ingress with rates", () => {
       assert.deepStrictEqual(problem(within), [401, "auth/missing"])
     }))
   })
+
+  it.live("counts addresses behind pages of other sites, too", () => {
+    const tokens = makeTokens()
+    const rates = { rates: new Rates(ten, () => tokens.clock.now), addressOf: TrustedProxies.make([]) }
+    const config = { token: "the-operators-own-token", origins: ["https://page.example"] }
+    return Effect.flatMap(serve({ config, tokens, rates }), ({ app }) => Effect.promise(async () => {
+      for (const origin of [{}, { origin: "https://page.example" }]) {
+        for (const [address, statuses] of [["1.1.1.1", [401, 401, 429]], ["2.2.2.2", [401, 401, 429]]] as const) {
+          for (const status of statuses) {
+            const request = new Request("http://localhost/v1/spaces", { headers: { authorization: "Bearer wrong", ...origin } })
+            const answer = await app.fetch(request, () => address)
+            assert.strictEqual(answer.status, status)
+            if ("origin" in origin) assert.strictEqual(answer.headers.get("access-control-allow-origin"), origin.origin)
+          }
+        }
+        tokens.clock.now += 60_000
+      }
+    }))
+  })
 })
 
 describe("The configuration of rates", () => {
