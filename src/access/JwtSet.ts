@@ -65,6 +65,11 @@ const unavailable = new AccessRefused(
   "The keys of the issuer of JWTs cannot be loaded, so none is accepted. Send the request again, or with another credential"
 )
 
+const unverified = new AccessRefused(
+  "access/rate",
+  "The request shows a JWT that is not known yet, and the requests of its address are used. Send it again later"
+)
+
 /** The form of a `sub`: text without control characters, and without halves of characters, which no encoding has. */
 const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 
@@ -85,15 +90,15 @@ export class JwtSet {
     this.parts = parts
   }
 
-  /** The token of a JWT, at once if it is remembered and the keys are fresh. */
-  check(jwt: string): Checked | Promise<Checked> {
+  /** The token of a JWT, at once if it is remembered and the keys are fresh. `isSpent` tells whether its caller may have it verified. */
+  check(jwt: string, isSpent: () => boolean = () => false): Checked | Promise<Checked> {
     const { hash, now } = this.parts
     const digest = hash.hex(jwt)
     const known = this.remembered.get(digest)
     const keys = this.verifier?.keys
-    return known !== undefined && keys?.isFresh === true && known.revision === keys.revision && known.token.expires > now()
-      ? { token: known.token }
-      : this.verified(jwt, digest)
+    const isHeld = known !== undefined && keys?.isFresh === true && known.revision === keys.revision && known.token.expires > now()
+    if (isHeld) return { token: known.token }
+    return isSpent() ? { refused: unverified, id: JWT } : this.verified(jwt, digest)
   }
 
   /** The number of remembered tokens. */

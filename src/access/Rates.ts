@@ -78,6 +78,13 @@ export class Rates {
     return { kind, rate, isOver, left: Math.floor(bucket.left), seconds: Math.ceil(missing * rate.seconds / rate.requests) }
   }
 
+  /** Whether a caller without a space has no request left. Nothing is taken. */
+  isSpent(kind: Kind, caller: string): boolean {
+    const rate = this.settings[kind]
+    const bucket = this.callers[kind].get(caller)?.get("")
+    return rate !== undefined && bucket !== undefined && levelOf(bucket, rate, this.now()) < 1
+  }
+
   /** The number of callers that are counted. */
   get size(): number {
     return this.callers.credential.size + this.callers.address.size

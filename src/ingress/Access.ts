@@ -16,8 +16,11 @@ import * as WorkerToken from "./WorkerToken.ts"
 
 export type { Access } from "./Caller.ts"
 
+/** Whether the address of a request has used its rate, so that no credential is verified that is not known yet. */
+export type IsSpent = () => boolean
+
 /** The decision on a credential that is no secret of a token; `undefined` for a request without one. */
-export type Bearer = (request: Request) => Checked | Promise<Checked> | undefined
+export type Bearer = (request: Request, isSpent?: IsSpent) => Checked | Promise<Checked> | undefined
 
 /** The tokens and the sessions of a host. */
 export interface Known {
@@ -40,7 +43,7 @@ export const pathOf = ({ url }: Request): string =>
   getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
 
 /** The decisions on requests. */
-export type Decide = (request: Request) => Access | Promise<Access>
+export type Decide = (request: Request, isSpent?: IsSpent) => Access | Promise<Access>
 
 /**
  * Creates the decision on requests. It is a promise where tokens have to be loaded. The token of the configuration is checked first, so
@@ -52,7 +55,7 @@ export type Decide = (request: Request) => Access | Promise<Access>
 export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, sessions, set }: Partial<Known> = {}): Decide => {
   const refusal = Guard.make(rules, hash)
   const readerOf = Guard.readers(rules, hash)
-  return (request) => {
+  return (request, isSpent) => {
     const reader = readerOf(request)
     if (reader !== undefined && !open.has(pathOf(request))) return { reader }
     const refused = refusal(request)
@@ -68,7 +71,7 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, sessio
     }
     if (refused === undefined) return {}
     const secret = set === undefined ? undefined : Token.shown(request.headers)
-    const checked = set === undefined || secret === undefined ? bearer?.(request) : set.check(secret)
+    const checked = set === undefined || secret === undefined ? bearer?.(request, isSpent) : set.check(secret)
     if (checked === undefined) return { refused }
     return checked instanceof Promise ? checked.then(accessOf(set)) : accessOf(set)(checked)
   }

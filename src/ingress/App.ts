@@ -159,7 +159,7 @@ export const make = (services: Services, options: Options): App => {
   const own: App["fetch"] = (request, address = nowhere) => {
     const hooked = hooks?.(request)
     if (hooked !== undefined) return hooked.catch(table.failed)
-    const access = accessOf(request)
+    const access = limits === undefined ? accessOf(request) : accessOf(request, () => RateLimit.isSpent(limits, request, address()))
     return access instanceof Promise ? access.then((access) => limited(request, access, address)) : limited(request, access, address)
   }
   const cors = Cors.make(options.origins ?? [])

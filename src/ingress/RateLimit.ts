@@ -54,6 +54,17 @@ const callerOf = ({ addressOf }: Parts, { access, connection, request }: Decided
   return address === undefined ? undefined : ["address", networkOf(address)]
 }
 
+/**
+ * Whether the address of a request has used its rate.
+ *
+ * @category predicates
+ * @since 0.2.0
+ */
+export const isSpent = ({ addressOf, rates }: Parts, request: Request, connection: string | undefined): boolean => {
+  const address = addressOf(request, connection)
+  return address !== undefined && rates.isSpent("address", networkOf(address))
+}
+
 /** Takes a request. A space is told apart if its caller is known: a stranger may name any. */
 const taken = (parts: Parts, decided: Decided): Taken | undefined => {
   const caller = callerOf(parts, decided)
@@ -95,8 +106,9 @@ export const within = (parts: Parts, decided: Decided, answer: () => Response | 
   const result = taken(parts, decided)
   if (result === undefined) return answer()
   if (result.isOver) {
-    const { token } = decided.access
-    parts.deny?.(token?.id.startsWith(JWT) === true ? JWT : token?.id, "access/rate")
+    const { refused, token } = decided.access
+    // A credential that was refused is counted already.
+    if (refused === undefined) parts.deny?.(token?.id.startsWith(JWT) === true ? JWT : token?.id, "access/rate")
     return told(over(result), result)
   }
   const answered = answer()

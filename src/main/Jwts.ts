@@ -20,10 +20,18 @@ export const bearer = (
   if (settings === undefined) return undefined
   const { fetch } = globalThis
   const set = new JwtSet({ settings, ...parts, fetch: (url, init) => fetch(url, init), now: Date.now })
-  return ({ headers }) => {
-    const jwt = Jwt.shown(headers)
-    return jwt === undefined ? undefined : set.check(jwt)
-  }
+  return shownTo(set)
+}
+
+/**
+ * The decision of a set on the token that a request shows.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const shownTo = (set: Pick<JwtSet, "check">): Bearer => ({ headers }, isSpent) => {
+  const jwt = Jwt.shown(headers)
+  return jwt === undefined ? undefined : set.check(jwt, isSpent)
 }
 
 /** The verifier, loaded when it is first needed. */

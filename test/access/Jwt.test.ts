@@ -1,10 +1,13 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { defineConfig, Enzyme } from "systole"
-import * as Jwt from "../../src/contract/Jwt.ts"
+import type * as Jwt from "../../src/contract/Jwt.ts"
 import * as JwtVerifier from "../../src/access/JwtVerifier.ts"
 import { JwtSet, MAX_REMEMBERED } from "../../src/access/JwtSet.ts"
+import { Rates } from "../../src/access/Rates.ts"
 import * as Config from "../../src/loader/Config.ts"
+import * as Jwts from "../../src/main/Jwts.ts"
+import * as TrustedProxies from "../../src/main/TrustedProxies.ts"
 import { hash } from "../../src/persistence/PureSha256.ts"
 import { problem, serve } from "../ingress/TestIngress.ts"
 import { AUDIENCE, claims, ISSUER, key, keysOf, withServer } from "./Issuer.ts"
@@ -207,15 +210,42 @@ const place = Enzyme.make({
 })
 
 describe("A request with a JSON Web Token", () => {
+  it.live("is not verified beyond the rate of its address, unless it is remembered", () => {
+    const tokens = makeTokens()
+    const { set } = make(settings(local))
+    const root = "the-operators-own-token"
+    const bearer = Jwts.shownTo(set)
+    const rates = { rates: new Rates({ address: { requests: 3, seconds: 60 } }, Date.now), addressOf: TrustedProxies.make([]) }
+    return Effect.flatMap(serve({ config: { token: root }, tokens, bearer, rates }), ({ app, ask }) => Effect.promise(async () => {
+      const from = async (address: string, token: string) => {
+        const headers = { authorization: `Bearer ${token}` }
+        const answer = await app.fetch(new Request("http://localhost/v1/spaces/shop/cells/data/a", { headers }), () => address)
+        return [answer.status, answer.headers.has("retry-after")] as const
+      }
+      const [known, later] = [await first.sign(claims(START)), await first.sign(claims(START, { sub: "bob" }))]
+      const [head, , signature] = known.split(".")
+      const wrong = (n: number) => `${head}.${Buffer.from(JSON.stringify({ n })).toString("base64url")}.${signature}`
+      assert.deepStrictEqual(await from("2.2.2.2", known), [404, false])
+      const verify = vi.spyOn(crypto.subtle, "verify")
+      for (let n = 0; n < 20; n++) assert.deepStrictEqual(await from("2.2.2.2", wrong(n)), n < 3 ? [401, false] : [429, true])
+      assert.strictEqual(verify.mock.calls.length, 3)
+      assert.deepStrictEqual(await from("2.2.2.2", later), [429, true])
+      assert.deepStrictEqual(await from("2.2.2.2", known), [404, false])
+      assert.deepStrictEqual(await from("2.2.2.2", root), [404, false])
+      assert.deepStrictEqual(await from("3.3.3.3", later), [404, false])
+      assert.strictEqual(verify.mock.calls.length, 4)
+      verify.mockRestore()
+      const { body } = await ask("/v1/access/tokens", { headers: { authorization: `Bearer ${root}` } })
+      assert.deepInclude(body as object, { jwt: { "auth/jwt": 3, "access/rate": 18 }, unknown: 0 })
+    }))
+  })
+
   it.live("is answered within the scope of its claims, beside other credentials", () => {
     const tokens = makeTokens()
     const jwts = make(settings(local, {
       claims: ({ sub }) => sub === "nobody" ? undefined : { verbs: ["read", "signal"], spaces: ["shop"], prefixes: [`/data/${sub}`] }
     }))
-    const bearer = ({ headers }: Request) => {
-      const jwt = Jwt.shown(headers)
-      return jwt === undefined ? undefined : jwts.set.check(jwt)
-    }
+    const bearer = Jwts.shownTo(jwts.set)
     const root = "the-operators-own-token"
     const config = { token: root, spaces: { create: "on-demand" as const } }
     return Effect.flatMap(serve({ config, enzymes: [place], tokens, bearer }), ({ accidents, ask, fetch }) => Effect.promise(async () => {

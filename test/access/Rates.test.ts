@@ -37,6 +37,19 @@ describe("A rate", () => {
     assert.isUndefined(rates.take("address", "a"))
   })
 
+  it("is looked at without a request", () => {
+    const { clock, rates } = make(ten)
+    assert.isFalse(rates.isSpent("address", "a"))
+    for (const isSpent of [false, true]) {
+      rates.take("address", "a")
+      assert.strictEqual(rates.isSpent("address", "a"), isSpent)
+    }
+    assert.strictEqual(rates.size, 1)
+    clock.now += 30_000
+    assert.isFalse(rates.isSpent("address", "a"))
+    assert.isFalse(make({}).rates.isSpent("address", "a"))
+  })
+
   it("is not multiplied by names of spaces, and is held in bounded memory", () => {
     const { clock, rates } = make({ credential: { requests: 1, seconds: 60 }, address: { requests: 1, seconds: 60 } })
     const spaces = Array.from({ length: 1000 }, (_, i) => `s${i}`)

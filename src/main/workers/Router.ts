@@ -103,10 +103,11 @@ const dispatched = async ({ gate, inside }: Parts, refusals: Refusals, { access,
 
 /** The decision on a request. The runtime decides on a JSON Web Token. */
 const accessOf = async ({ gate, inside }: Parts, env: Env, request: Request): Promise<Access.Access> => {
-  const { access, hasJwt, tokens } = gate(env)
+  const { access, hasJwt, rates, tokens } = gate(env)
   const decided = await access(request)
   if (decided.refused === undefined || !hasJwt) return decided
-  const checked = await (await inside(env)).bearer?.(request)
+  const isSpent = () => rates !== undefined && RateLimit.isSpent(rates, request, undefined)
+  const checked = await (await inside(env)).bearer?.(request, isSpent)
   return checked === undefined ? decided : Access.accessOf(tokens)(checked)
 }
 
