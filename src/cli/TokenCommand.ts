@@ -69,11 +69,27 @@ const columns = (row: Row): ReadonlyArray<string> => [
   ].join(" "),
   stateOf(row),
   row.used === undefined ? "unused" : `used ${row.used}`,
-  Object.entries(row.denied ?? {}).map(([code, count]) => `${count} ${code}`).join(", ")
+  counted(row.denied)
 ]
 
+/** Numbers of refusals by their codes. */
+const counted = (denied: Readonly<Record<string, number>> = {}): string =>
+  Object.entries(denied).map(([code, count]) => `${count} ${code}`).join(", ")
+
+/** Tells the refusals of credentials that are none of the list, if there are some. */
+const others = ({ jwt, unknown }: AnswerOf<typeof Endpoints.list>) =>
+  Effect.all([
+    jwt === undefined ? Effect.void : Output.note(`refused JSON Web Tokens: ${counted(jwt)}`),
+    unknown === 0 ? Effect.void : Output.note(`refused requests with other tokens: ${unknown}`)
+  ], { discard: true })
+
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
-  Effect.flatMap(PageList.every<Row>(Endpoints.TOKENS, "tokens"), (rows) => Output.data(json, rows, Output.table(rows.map(columns))))
+  Effect.gen(function*() {
+    const rows = yield* PageList.every<Row>(Endpoints.TOKENS, "tokens")
+    yield* Output.data(json, rows, Output.table(rows.map(columns)))
+    const counts = yield* Client.use((client) => client.ask<AnswerOf<typeof Endpoints.list>>(`${Endpoints.TOKENS}?limit=1`))
+    yield* others(counts)
+  })
 ).pipe(Command.withDescription("List the tokens by the beginnings of their secrets: scope, end, newest day of use, refusals"))
 
 const token = Argument.String("token").pipe(Argument.withDescription("The beginning of its secret, such as sys_1a2b3c4d"))

@@ -7,7 +7,16 @@ import { terminal } from "./Terminal.ts"
 const ROOT = "the-operators-own-token"
 
 const project = {
-  "systole.config.ts": `export default { token: "${ROOT}", spaces: { create: "on-demand" } }\n`,
+  "systole.config.ts": `export default {
+  token: "${ROOT}",
+  spaces: { create: "on-demand" },
+  access: {
+    jwt: {
+      issuer: "https://issuer.example", audience: "shop", algorithms: ["ES256"], jwks: { keys: [{ kty: "EC" }] },
+      claims: () => ({ verbs: ["read"] })
+    }
+  }
+}\n`,
   "enzymes/place.ts": `import { Enzyme } from "systole"
 export default Enzyme.make({ name: "place", query: "/signals/place", run: (tx, { target, payload }) => void tx.set(target, payload) })
 `
@@ -51,7 +60,10 @@ describe("systole token", () => {
       assert.deepStrictEqual([await ask(cell, token), await ask(cell, next)], [200, 200])
       assert.strictEqual((await run("token", "rotate", name, "--end")).code, 0)
       assert.deepStrictEqual([await ask(cell, token), await ask(cell, next)], [401, 200])
+      for (const jwt of ["e30.e30.", "e30.e30.AA"]) assert.strictEqual(await ask(cell, jwt), 401)
       const listed = await run("token", "ls")
+      assert.include(listed.stderr, "refused JSON Web Tokens: 2 auth/jwt")
+      assert.include(listed.stderr, "refused requests with other tokens: 1")
       for (const part of [name, "read,signal", "shop", "/data/orders", "1 access/space, 1 access/verb"]) assert.include(listed.stdout, part)
       assert.strictEqual((await run("token", "revoke", name)).code, 0)
       assert.strictEqual(await ask(cell, next), 401)
