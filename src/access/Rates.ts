@@ -14,7 +14,7 @@ export interface Rate {
 export interface Settings {
   /** Each token, JSON Web Token and reader, in each space. */
   readonly credential?: Rate
-  /** Each network address, for requests that are refused for want of a credential. */
+  /** Each network address, for requests without a credential that is accepted. */
   readonly address?: Rate
 }
 

@@ -8,7 +8,7 @@ import * as Token from "../access/Token.ts"
 import type { Checked, TokenSet } from "../access/TokenSet.ts"
 import { LIVE, LOGIN, READY } from "../contract/Paths.ts"
 import type { Hash } from "../persistence/Hash.ts"
-import type { Access } from "./Caller.ts"
+import type { Access, Public } from "./Caller.ts"
 import * as Guard from "./Guard.ts"
 import type { RequestRefused } from "./Problem.ts"
 import type { SessionAccess } from "./SessionAccess.ts"
@@ -28,6 +28,8 @@ export interface Known {
   readonly sessions?: SessionAccess | undefined
   /** Decides on JSON Web Tokens. */
   readonly bearer?: Bearer | undefined
+  /** Decides on requests without a credential. */
+  readonly reads?: Public | undefined
 }
 
 /** The paths that are open to unauthenticated callers: the probes, and the page that begins a session. */
@@ -52,7 +54,7 @@ export type Decide = (request: Request, isSpent?: IsSpent) => Access | Promise<A
  * @category constructors
  * @since 0.1.0
  */
-export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, sessions, set }: Partial<Known> = {}): Decide => {
+export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads = none, sessions, set }: Partial<Known> = {}): Decide => {
   const refusal = Guard.make(rules, hash)
   const readerOf = Guard.readers(rules, hash)
   return (request, isSpent) => {
@@ -64,18 +66,25 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, sessio
     if (shown !== undefined && (shown.kind !== "cookie" || refused?.code !== "host/refused")) {
       if (open.has(pathOf(request))) return {}
       // A browser sends the cookie of a session that is over, too, where it needs none.
-      const settled = (access: Access): Access =>
-        access.refused !== undefined && refused === undefined && shown.kind === "cookie" ? {} : counted(access, set)
+      const settled = (access: Access): Access => {
+        if (access.refused === undefined || shown.kind !== "cookie") return counted(access, set)
+        return refused === undefined ? {} : reads(request) ?? counted(access, set)
+      }
       const access = sessions?.access(shown, request, pathOf(request)) ?? {}
       return access instanceof Promise ? access.then(settled) : settled(access)
     }
     if (refused === undefined) return {}
+    const access = refused.code === "auth/missing" && !request.headers.has("authorization") ? reads(request) : undefined
+    if (access !== undefined) return access
     const secret = set === undefined ? undefined : Token.shown(request.headers)
     const checked = set === undefined || secret === undefined ? bearer?.(request, isSpent) : set.check(secret)
     if (checked === undefined) return { refused }
     return checked instanceof Promise ? checked.then(accessOf(set)) : accessOf(set)(checked)
   }
 }
+
+/** No request without a credential has access. */
+const none: Public = () => undefined
 
 /** Counts the refusal of a session. */
 const counted = (access: Access & { readonly id?: string }, set: TokenSet | undefined): Access => {

@@ -31,6 +31,7 @@ import * as Json from "./Json.ts"
 import * as Lists from "./Lists.ts"
 import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
+import * as PublicAccess from "./PublicAccess.ts"
 import * as RateLimit from "./RateLimit.ts"
 import { SpaceTable } from "./SpaceTable.ts"
 import * as SignalRequest from "./SignalRequest.ts"
@@ -79,6 +80,8 @@ export interface Options extends Guard.Rules {
   readonly tokens?: Tokens | undefined
   /** Decides on JSON Web Tokens, on a host that accepts them. */
   readonly bearer?: Access.Bearer | undefined
+  /** The reads that need no credential, see `contract/PublicReads.ts`; none unless given. */
+  readonly public?: ReadonlyArray<string> | undefined
   /** The limits of the rate of requests, on a host that has some. */
   readonly rates?: Pick<RateLimit.Parts, "addressOf" | "rates"> | undefined
   /** Enables the routes that step through a space. */
@@ -118,7 +121,7 @@ export const make = (services: Services, options: Options): App => {
   // The host that administers tokens counts their refusals: before an object, that is the Worker in front.
   const counting = options.tokens?.admin === undefined ? undefined : tokens
   const table = new SpaceTable(kernel, { ...options, tokens: counting, absent: (path) => Slice.absentAt(slices, path) })
-  const quota = options.quota ?? new StreamQuota(options.readers?.length ?? 0)
+  const quota = options.quota ?? StreamQuota.of(options)
   const stream = Sse.make(options.closing, { quota, report: table.report })
   const context = { ...services, stream, transfers: new Transfers(), isDebugged: options.debug === true }
   runtimeRoutes(table, services, Guard.make(options, services.hash))
@@ -140,8 +143,9 @@ export const make = (services: Services, options: Options): App => {
   if (options.reference !== undefined) referenceRoutes(table, options.reference)
   const take = taking(kernel, options.full)
   const hooks = options.webhooks?.({ take, report: table.report })
-  const { bearer } = options
-  const accessOf = Access.make(options, services.hash, tokens === undefined ? { bearer } : { set: tokens, sessions, bearer })
+  const { bearer, public: open = [] } = options
+  const known = { bearer, reads: PublicAccess.make(open) }
+  const accessOf = Access.make(options, services.hash, tokens === undefined ? known : { ...known, set: tokens, sessions })
   const streams = tokens === undefined ? undefined : new TokenView.TokenStreams(tokens, quota, sessions?.sessions)
   const answer = (request: Request, access: Access.Access): Response | Promise<Response> => {
     const { refused, session, token } = access

@@ -26,4 +26,9 @@ export interface By {
 /** The decision on a request: refused, or allowed for its caller. */
 export interface Access extends By {
   readonly refused?: Error | undefined
+  /** Whether the request needs no credential and has none that is accepted, so that its address counts in place of that. */
+  readonly isPublic?: boolean
 }
+
+/** The access of a request without a credential; `undefined` for one that needs one. */
+export type Public = (request: Request) => Access | undefined

@@ -47,10 +47,10 @@ export interface Decided {
 
 /** The kind of a caller, and its name; `undefined` for the operator and an open path, which have no limit. */
 const callerOf = ({ addressOf }: Parts, { access, connection, request }: Decided): readonly [kind: Kind, name: string] | undefined => {
-  const { reader, refused, token } = access
+  const { isPublic = false, reader, refused, token } = access
   if (token !== undefined) return ["credential", token.id]
-  if (reader !== undefined) return ["credential", `reader ${reader.name}`]
-  const address = refused === undefined ? undefined : addressOf(request, connection)
+  if (reader !== undefined && !isPublic) return ["credential", `reader ${reader.name}`]
+  const address = refused === undefined && !isPublic ? undefined : addressOf(request, connection)
   return address === undefined ? undefined : ["address", networkOf(address)]
 }
 

@@ -11,6 +11,12 @@ export const MAX_STREAMS = 1024
 /** The number of streams reserved for the operator. */
 export const RESERVED_STREAMS = 128
 
+/** Those who share the streams of a host beside its operator: readers, and those who read what is public. */
+interface Sharing {
+  readonly readers?: ReadonlyArray<unknown> | undefined
+  readonly public?: ReadonlyArray<string> | undefined
+}
+
 /**
  * The number of open streams: in total, and of each reader.
  *
@@ -21,6 +27,11 @@ export class StreamQuota {
   private all = 0
   private readonly byReader = new Map<string, number>()
   private readonly share: number
+
+  /** The quota of a host: those who read without a credential have the share of one reader. */
+  static of({ public: open = [], readers = [] }: Sharing): StreamQuota {
+    return new StreamQuota(readers.length + (open.length > 0 ? 1 : 0))
+  }
 
   /** Each reader has an equal share of the streams that are not reserved for the operator. */
   constructor(readers: number) {

@@ -3,8 +3,12 @@
  *
  * @module
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Nearest from "../cell/Nearest.ts"
 import * as Jwt from "../contract/Jwt.ts"
+import * as PublicReads from "../contract/PublicReads.ts"
+import { InvalidConfig } from "./InvalidConfig.ts"
 import { isLoopback } from "./Secrets.ts"
 
 /** Whether keys may be loaded from an address: nobody between may change them. */
@@ -53,9 +57,14 @@ const Network = Schema.String.pipe(
   Schema.check(Schema.makeFilter(isNetwork, { expected: "an address or a network, such as \"10.0.0.0/8\"" }))
 )
 
+const Read = Schema.String.pipe(Schema.check(Schema.makeFilter((text: string) => PublicReads.read(text) !== undefined, {
+  expected: "\"GET /v1/spaces/<space>/cells/<path>/**\" with a path of names, or a page, such as \"GET /menu\""
+})))
+
 /** The fields of the configuration. */
 export const Fields = Schema.Struct({
   jwt: Schema.optionalKey(JwtFields),
+  public: Schema.optionalKey(Schema.Array(Read).check(Schema.isMaxLength(PublicReads.MAX_PUBLIC))),
   rates: Schema.optionalKey(Schema.Struct({ credential: Rate, address: Rate })),
   trustedProxies: Schema.optionalKey(Schema.Array(Network).check(Schema.isMaxLength(MAX_PROXIES)))
 })
@@ -63,8 +72,44 @@ export const Fields = Schema.Struct({
 /** The settings of access. */
 export interface AccessSettings {
   readonly jwt?: Jwt.Settings
+  /** The reads that need no credential: cells of a space, or pages. */
+  readonly public?: ReadonlyArray<string>
   /** The rates of requests by kinds of callers. */
   readonly rates?: typeof Fields.Type["rates"] & {}
   /** The addresses and networks of proxies that tell the address of a caller in `X-Forwarded-For`. */
   readonly trustedProxies?: ReadonlyArray<string>
+}
+
+/**
+ * Settings with their defaults: what is public has a rate by address.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const withDefaults = ({ rates, ...settings }: AccessSettings): AccessSettings => {
+  const limits = (settings.public ?? []).length === 0 ? rates : { address: PublicReads.RATE, ...rates }
+  return { ...settings, ...limits === undefined ? {} : { rates: limits } }
+}
+
+/** A configuration with its pages by path. */
+interface Paged {
+  readonly access: AccessSettings
+  readonly pages: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Refuses a public page that the configuration does not have, with the nearest one.
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const checkPublic = ({ access: { public: open = [] }, pages }: Paged): Effect.Effect<void, InvalidConfig> => {
+  for (const [i, text] of open.entries()) {
+    const read = PublicReads.read(text)
+    if (read === undefined || !("page" in read) || Object.hasOwn(pages, read.page)) continue
+    const nearest = Nearest.of(read.page, Object.keys(pages))
+    const advice = nearest === undefined ? "Add it to pages, or leave it out" : `Did you mean ${nearest}?`
+    return Effect.fail(new InvalidConfig({ reason: `access.public.${i} is "${text}", and pages has no ${read.page}. ${advice}` }))
+  }
+  return Effect.void
 }

@@ -276,7 +276,8 @@ export const settings = (definition: unknown, environment?: string): Effect.Effe
     ),
     Effect.map(withDefaults),
     Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => refuse((error as Error).message) })),
-    Effect.tap(checkSlices)
+    Effect.tap(checkSlices),
+    Effect.tap(AccessSettings.checkPublic)
   )
 
 /** The fields of one environment. Each replaces the field of the base as a whole. */
@@ -357,7 +358,7 @@ const withDefaults = (definition: Fields): Settings => {
     system: definition.system ?? [],
     pages: definition.pages ?? {},
     ingress: definition.ingress ?? {},
-    access: definition.access ?? {},
+    access: AccessSettings.withDefaults(definition.access ?? {}),
     origins: definition.origins ?? [],
     disabled: [],
     readers: Object.entries(definition.labels?.readers ?? {})

@@ -139,7 +139,7 @@ export const open = Effect.fn("Project.open")(function*(
     },
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
     origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { hash, report, verifier: Jwts.verifier }),
-    rates: ratesOf(config.access),
+    rates: ratesOf(config.access), public: config.access.public,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
     debug: config.check === true, reference: () => import("../ingress/Reference.ts")
   }

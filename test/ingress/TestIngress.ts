@@ -71,7 +71,7 @@ export const serve = (setting: Settings = {}) =>
       ({ cause }) => accidents.push(cause)
     ), closing: closing.signal, pages: config.pages, webhooks: (parts) => Webhooks.make(config.ingress, parts),
       readers: config.readers, debug: setting.debug, tokens: setting.tokens, bearer: setting.bearer, rates: setting.rates,
-      origins: config.origins,
+      origins: config.origins, public: config.access.public,
       reference: setting.reference })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {

@@ -134,6 +134,31 @@ describe("Router of a Worker", () => {
     assert.deepStrictEqual(woken, [])
   })
 
+  it("lets what is public pass without a credential, by the rate of its address, and wakes no object for anything else", async () => {
+    const open = make({ manifest: {}, config: {
+      token: TOKEN,
+      pages: { "/menu": () => "the menu", "/orders": () => "the orders" },
+      access: { public: ["GET /v1/spaces/shop/cells/data/menu/**", "GET /menu"], rates: { address: { requests: 3, seconds: 60 } } }
+    } }, env(async () => new Response("object")))
+    const router = Router.make({ gate: () => open, inside: async (env) => Inside.open(open, env) })
+    const ask = async (path: string, init: RequestInit & { readonly from?: string } = {}) => {
+      woken.length = 0
+      const { from = "1.1.1.1", ...rest } = init
+      const request = new Request(`https://worker.example${path}`, { ...rest, headers: { "cf-connecting-ip": from } })
+      const response = await router(request, env(async () => new Response("object")))
+      return [response.status, ...woken]
+    }
+    assert.deepStrictEqual(await ask("/v1/spaces/shop/cells/data/menu/tea"), [200, "shop"])
+    assert.deepStrictEqual(await ask("/menu"), [200])
+    assert.deepStrictEqual(await ask("/v1/spaces/shop/cells/data/menus"), [401])
+    assert.deepStrictEqual(await ask("/v1/spaces/shop/cells/data/menu/tea"), [429])
+    for (const path of ["/orders", "/v1/spaces", "/v1/spaces/other/cells/data/menu/tea"]) {
+      assert.deepStrictEqual(await ask(path, { from: path }), [401], path)
+    }
+    const put = { method: "PUT", body: "1", from: "2.2.2.2" }
+    assert.deepStrictEqual(await ask("/v1/spaces/shop/cells/data/menu/tea", put), [401])
+  })
+
   it("is ready when its settings are valid and the directory answers, and else answers 503 and names the part that fails", async () => {
     assert.deepInclude(await asked(parts, "/readyz", authorized), { status: 200, text: "{\"status\":\"ready\"}" })
     const broken: Env = {

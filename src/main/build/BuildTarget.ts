@@ -236,9 +236,9 @@ const named = (exports: ReadonlyArray<{ readonly name: string; readonly local: s
  * @since 0.1.0
  */
 export const outsideModule = ({ settings }: Contents): string => {
-  const { access: { jwt, rates }, ingress, origins } = settings
+  const { access: { jwt, public: open, rates }, ingress, origins } = settings
   const { readers } = withoutTokens(settings)
-  const outside = { readers, hooks: Object.keys(ingress), origins, rates, ...jwt === undefined ? {} : { hasJwt: true } }
+  const outside = { readers, hooks: Object.keys(ingress), origins, rates, public: open, ...jwt === undefined ? {} : { hasJwt: true } }
   return `export const outside = ${JSON.stringify(outside)}\n`
 }
 

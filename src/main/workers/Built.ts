@@ -21,6 +21,8 @@ export interface Outside {
   readonly origins: ReadonlyArray<string>
   /** Whether the project accepts JSON Web Tokens. */
   readonly hasJwt?: boolean
+  /** The reads that need no credential. */
+  readonly public?: ReadonlyArray<string>
   /** The rates of requests. */
   readonly rates?: Settings
 }

@@ -10,6 +10,7 @@ import { Sessions } from "../../access/Sessions.ts"
 import { TokenSet } from "../../access/TokenSet.ts"
 import * as Access from "../../ingress/Access.ts"
 import * as Cors from "../../ingress/Cors.ts"
+import * as PublicAccess from "../../ingress/PublicAccess.ts"
 import type * as RateLimit from "../../ingress/RateLimit.ts"
 import { SessionAccess } from "../../ingress/SessionAccess.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
@@ -46,6 +47,8 @@ interface Admitted {
   readonly origins: ReadonlyArray<string>
   readonly hasJwt?: boolean | undefined
   readonly rates?: Settings | undefined
+  /** The reads that need no credential. */
+  readonly public?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -56,7 +59,7 @@ interface Admitted {
  * @since 0.1.0
  */
 export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
-  const { hasJwt = false, hooks, origins, rates, readers, token } = admitted
+  const { hasJwt = false, hooks, origins, public: open = [], rates, readers, token } = admitted
   if (token === undefined && !isPublic) {
     throw new InvalidConfig({
       reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, which wrangler dev takes " +
@@ -69,7 +72,7 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
   const sessions = new SessionAccess(rules, hash, { sessions: new Sessions({ set: tokens, draw, root: token }), tokens })
   const bearer = Handed.bearer(proof)
   return {
-    access: Access.make(rules, hash, { set: tokens, sessions, bearer }),
+    access: Access.make(rules, hash, { set: tokens, sessions, bearer, reads: PublicAccess.make(open) }),
     bearer,
     hasJwt,
     rates: rates && {

@@ -95,7 +95,7 @@ const opened = (
 type Verify = Parameters<typeof Jwts.bearer>[1]["verifier"]
 
 const gateOf = ({ access, ingress, origins, readers, token }: Config.Config) =>
-  ({ origins, readers, token, hooks: Object.keys(ingress), hasJwt: access.jwt !== undefined, rates: access.rates })
+  ({ origins, readers, token, hooks: Object.keys(ingress), hasJwt: access.jwt !== undefined, rates: access.rates, public: access.public })
 
 const loading = (config: Config.Config, modules: Layer.Layer<ModuleHost>): Settings["load"] => {
   const { enzymes, kernel, plugins } = config

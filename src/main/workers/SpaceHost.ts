@@ -220,11 +220,11 @@ export class SpaceHost {
     const persistence = Context.get(context, Persistence)
     const due = (): number | undefined =>
       Effect.runSync(Effect.flatMap(persistence.spaces, ([there]) => there === undefined ? Effect.undefined : persistence.due(space)))
-    const quota = new StreamQuota(config.readers.length)
-    const { readers, token } = config
+    const { access: { public: open }, readers, token } = config
+    const quota = StreamQuota.of({ readers, public: open })
     const { fetch, take } = App.make({ slices, kernel, hash }, {
       quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, reporter, pages: {},
-      closing: new AbortController().signal
+      public: open, closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined

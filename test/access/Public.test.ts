@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Link } from "systole"
+import { Rates } from "../../src/access/Rates.ts"
+import * as Config from "../../src/loader/Config.ts"
+import { enzymes, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
+import { make as makeTokens } from "./TestTokens.ts"
+
+const ROOT = "the-operators-own-token"
+const config = {
+  token: ROOT,
+  spaces: { create: "on-demand" as const },
+  access: { public: ["GET /v1/spaces/shop/cells/data/menu/**", "GET /menu"] },
+  labels: { cells: { "/data/menu/secret/**": ["salary"] } },
+  pages: { "/menu": () => "the menu", "/orders": () => "the orders" }
+}
+
+const cells = { "/data/menu": "all", "/data/menu/tea": 3, "/data/menu/secret/cost": 1, "/data/menus": 7 }
+
+/** A shop whose menu is public, and another space with one. */
+const test = (name: string, run: (app: TestIngress, tokens: ReturnType<typeof makeTokens>) => Promise<void>) =>
+  it.live(name, () => {
+    const tokens = makeTokens({ root: ROOT })
+    const rates = {
+      rates: new Rates({ address: { requests: 3, seconds: 60 }, credential: { requests: 50, seconds: 60 } }, () => tokens.clock.now),
+      addressOf: (_: Request, connection: string | undefined) => connection
+    }
+    return Effect.flatMap(serve({ config, enzymes, tokens, rates }), (app) => Effect.promise(async () => {
+      for (const name of ["shop", "other"]) {
+        const space = await Effect.runPromise(app.kernel.space(name))
+        for (const [address, value] of Object.entries(cells)) {
+          await Effect.runPromise(space.set(address, value))
+        }
+        await Effect.runPromise(space.set("/data/menu/link", Link.make("/data/menus")))
+      }
+      await run(app, tokens)
+    }))
+  })
+
+const shop = "/v1/spaces/shop/cells"
+
+describe("What is public", () => {
+  test("is read, listed and asked for by HEAD without a credential, at and below its cell", async ({ ask, fetch }) => {
+    assert.deepInclude(await ask(`${shop}/data/menu/tea`), { status: 200, body: 3 })
+    assert.deepInclude(await ask(`${shop}/data/menu`), { status: 200, body: "all" })
+    assert.deepStrictEqual((await ask(`${shop}/data/menu?list`)).body, { names: ["link", "tea"], next: null })
+    assert.deepStrictEqual((await ask(`${shop}/data/menu?below`)).body, { cells: ["/data/menu/link", "/data/menu/tea"], next: null })
+    assert.strictEqual((await fetch(`${shop}/data/menu/tea`, { method: "HEAD" })).status, 200)
+    assert.deepInclude(await ask("/menu"), { status: 200 })
+  })
+
+  test("has no secret, and no link leads out of it", async ({ ask }) => {
+    for (const path of ["/data/menu/secret/cost", "/data/menu/link"]) {
+      assert.deepStrictEqual(problem(await ask(`${shop}${path}`)), [403, "label/withheld"], path)
+    }
+    assert.deepStrictEqual((await ask(`${shop}/data/menu/secret?list`)).body, { names: [], next: null })
+  })
+
+  test("is no other cell, space, page, route or method", async ({ app, ask }) => {
+    const paths = [
+      `${shop}/data/menus`, `${shop}/data?below`, `${shop}/`, `${shop}/data/menu/../menus`, `${shop}/data/menu/%2e%2e/menus`,
+      `${shop}/data/menu%2f..%2f..%2fmenus`, "//v1/spaces/shop/cells/data/menu/tea",
+      "/v1/spaces/other/cells/data/menu/tea", "/v1/spaces/shop/locks/data/menu/tea", "/orders", "/menu/", "/menu/orders"
+    ]
+    for (const path of paths) assert.deepStrictEqual(problem(await ask(path)), [401, "auth/missing"], path)
+    const socket = { connection: "upgrade", upgrade: "websocket" }
+    assert.deepStrictEqual(problem(await ask(`${shop}/data/menu/tea`, { headers: socket })), [401, "auth/missing"])
+    const open = new Set<string>()
+    for (const { access, method, path } of app.table.endpoints) {
+      const asked = path.replace(":space", "shop").replace("/*", "/data/menu/tea").replaceAll(/:\w+/g, "1")
+      const { status } = await ask(asked, method === "GET" || method === "DELETE" ? { method } : { method, body: "{}" })
+      if (status !== 401 && access !== "anyone") open.add(`${method} ${path}`)
+    }
+    assert.deepStrictEqual([...open], ["GET /v1/spaces/:space/cells/*"])
+  })
+
+  test("is no way around a credential that is shown", async ({ ask }, { admin, clock, create }) => {
+    const read = (authorization: string) => ask(`${shop}/data/menu/tea`, { headers: { authorization } })
+    assert.deepStrictEqual(problem(await read("Bearer wrong")), [401, "auth/missing"])
+    const other = await create({ verbs: ["read"], spaces: ["other"] })
+    assert.deepStrictEqual(problem(await read(`Bearer ${other}`)), [403, "access/space"])
+    await admin.revoke(other.split("_")[1] ?? "")
+    assert.deepStrictEqual(problem(await read(`Bearer ${other}`)), [401, "auth/revoked"])
+    const begun = await ask("/v1/session", { method: "POST", headers: { authorization: `Bearer ${ROOT}` } })
+    const cookie = begun.headers.get("set-cookie")?.split(";")[0] ?? ""
+    assert.strictEqual((await ask(`${shop}/data/menus`, { headers: { cookie } })).status, 200)
+    clock.now += 86_400_000
+    assert.deepStrictEqual(problem(await ask(`${shop}/data/menus`, { headers: { cookie } })), [401, "auth/expired"])
+    assert.strictEqual((await ask(`${shop}/data/menu/tea`, { headers: { cookie } })).status, 200)
+  })
+
+  test("is followed by an event stream, of which everybody has the share of one reader", async ({ fetch, kernel }) => {
+    const answer = await fetch(`${shop}/data/menu/tea`, { headers: { accept: "text/event-stream" } })
+    assert.strictEqual(answer.status, 200)
+    const decoder = new TextDecoder()
+    const readerOf = ({ body }: Response) => (body as ReadableStream<Uint8Array>).getReader()
+    const reader = readerOf(answer)
+    const next = async () => {
+      // The first chunk may only tell that the stream is alive.
+      for (let i = 0; i < 5; i++) {
+        const text = decoder.decode((await reader.read()).value)
+        if (text.includes("data:")) return text
+      }
+      return "nothing"
+    }
+    assert.include(await next(), "data: 3")
+    await Effect.runPromise(Effect.flatMap(kernel.space("shop"), (space) => space.set("/data/menu/tea", 4)))
+    assert.include(await next(), "data: 4")
+    await reader.cancel()
+    const linked = readerOf(await fetch(`${shop}/data/menu/link`, { headers: { accept: "text/event-stream" } }))
+    assert.notInclude(decoder.decode((await linked.read()).value), "data: 7")
+    await linked.cancel()
+  })
+
+  test("has a rate by address", async ({ app }) => {
+    const from = async (address: string, path = `${shop}/data/menu/tea`) =>
+      (await app.fetch(new Request(`http://localhost${path}`), () => address)).status
+    for (const status of [200, 200, 200, 429, 429]) assert.strictEqual(await from("1.1.1.1"), status)
+    assert.strictEqual(await from("1.1.1.1", "/menu"), 429)
+    assert.strictEqual(await from("2.2.2.2", "/menu"), 200)
+  })
+})
+
+describe("The configuration of what is public", () => {
+  it.effect("is checked, and has a rate", () => Effect.gen(function*() {
+    const refused = (read: string) =>
+      Effect.map(Effect.flip(Config.decode({ access: { public: [read] }, pages: { "/menu": () => "" } })), String)
+    const reads = [
+      "POST /v1/spaces/shop/signals", "DELETE /v1/spaces/shop/cells/data/**", "GET /v1/spaces/shop/cells/**", "GET /v1/spaces/*/cells/a/**",
+      "GET /v1/spaces/shop/cells/data/menu", "GET /v1/spaces/shop/cells/data/*/b/**", "GET /v1/spaces", "GET /v1/spaces/Shop/cells/a/**",
+      "/menu", "get /menu", "GET /v1", "GET /v1/spaces/shop/cells/data/%2e%2e/**"
+    ]
+    for (const read of reads) assert.match(yield* refused(read), /public\.0 is .*give "GET \/v1\/spaces/, read)
+    assert.match(yield* refused("GET /menus"), /access\.public\.0 is "GET \/menus", and pages has no \/menus\. Did you mean \/menu\?/)
+    const { access } = yield* Config.decode({ access: { public: ["GET /v1/spaces/shop/cells/data/menu/**"] } })
+    assert.deepStrictEqual(access.rates, { address: { requests: 600, seconds: 60 } })
+    const own = { address: { requests: 5, seconds: 1 } }
+    assert.deepStrictEqual((yield* Config.decode({ access: { rates: own, public: ["GET /v1/spaces/a/cells/b/**"] } })).access.rates, own)
+    assert.deepStrictEqual((yield* Config.decode({ access: { public: [] } })).access, { public: [] })
+  }))
+})
