@@ -29,7 +29,7 @@ import { render } from "./Table.ts"
 const limits: Readonly<Record<Target, number>> = { node: 705_000, deno: 695_000, bun: 693_000, workers: 347_000 }
 
 /** The limits of the Worker in front, of a Worker with all slices, and of one without those of {@link rest}, compressed, in bytes. */
-const FRONT = 20_500
+const FRONT = 21_000
 const ALL = 333_500
 const LEAN = 266_000
 
