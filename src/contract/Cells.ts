@@ -53,7 +53,7 @@ export const read = Endpoint.make("GET", `${SPACE}/cells/*`, {
 const conditions = ["If-Match", "If-None-Match: *"]
 
 /** The refusals of a write or a removal. */
-const ofWrite = ["address/invalid", "cell/changed", "cell/condition", "cell/locked", "cell/refused", "inbox/full"]
+const ofWrite = ["address/invalid", "cell/changed", "cell/condition", "cell/locked", "cell/refused", "inbox/full", "space/held"]
 
 const written = () => Schema.Struct({ beat: count })
 

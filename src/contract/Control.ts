@@ -45,7 +45,7 @@ export const state = Endpoint.make("GET", CONTROL, {
 const begun = {
   answer: () => Schema.Struct({ oid: text, beat: count }),
   status: 202,
-  refusals: ["control/refused", "inbox/full"],
+  refusals: ["control/refused", "inbox/full", "space/held"],
   location: ({ oid }: { readonly oid: string }, { space }: { readonly space: string }) => `${SPACE.replace(":space", space)}/ops/${oid}`,
   effect: "controls"
 } as const
@@ -74,7 +74,10 @@ export const rollback = Endpoint.make("POST", `${CONTROL}/rollback`, {
 /** The hold and the release of beats. */
 export const holds = {
   hold: Endpoint.make("POST", `${CONTROL}/hold`, {
-    does: words("Holds the space: no beat runs by itself until it is released or the server ends."),
+    does: words(
+      "Holds the space: no beat runs by itself until it is released or the server ends. Signals wait, and commands are refused " +
+        "after `limits.commandMillis`."
+    ),
     answer: status,
     effect: "controls"
   }),
@@ -105,11 +108,11 @@ export const clock = Endpoint.make("GET", CLOCK, {
 export const resetClock = Endpoint.make("POST", `${CLOCK}/reset`, {
   does: words("Takes the offset off the dates of later beats: `{ offset, beat }`."),
   answer: () => Schema.Struct({ offset: count, beat: count }),
-  refusals: ["control/refused", "inbox/full"]
+  refusals: ["control/refused", "inbox/full", "space/held"]
 })
 
 /** The refusals of a lock or an unlock. */
-const ofLock = ["address/invalid", "cell/refused", "control/refused", "inbox/full"]
+const ofLock = ["address/invalid", "cell/refused", "control/refused", "inbox/full", "space/held"]
 
 const locked = () => Schema.Struct({ cell: text, beat: count })
 

@@ -47,7 +47,7 @@ const refusalsOf = ({ records }: Face): ReadonlyArray<string> => {
 }
 
 /** The refusals of a verb, beside those of its ledger. */
-const OF_VERB = ["address/invalid", "cell/locked", "control/refused", "inbox/full", "signal/invalid", "value/invalid"]
+const OF_VERB = ["address/invalid", "cell/locked", "control/refused", "inbox/full", "signal/invalid", "space/held", "value/invalid"]
 
 /** The schema of an answer, which has the id of the record, the fields of the verb and the beat. */
 const replyOf = ({ reply }: Verb, id: string): Fields => () =>

@@ -220,7 +220,7 @@ export const redeliver = Endpoint.make("POST", `${SPACE}/dead/:id/:enzyme/redeli
   does: words("Runs the handling again, once: 202 with a link to the receipt."),
   answer: () => Schema.Struct({ id: text, own: given(text), enzyme: text, beat: count, receipt: text }),
   status: 202,
-  refusals: ["control/refused", "dead/absent", "id/ambiguous", "inbox/full"],
+  refusals: ["control/refused", "dead/absent", "id/ambiguous", "inbox/full", "space/held"],
   location: ({ receipt }) => receipt
 })
 

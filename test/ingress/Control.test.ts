@@ -45,6 +45,26 @@ describe("Control over HTTP", () => {
     assert.deepStrictEqual(accidents, [])
   })
 
+  test("refuses the commands to a held space after their limit, and withdraws them", async ({ accidents, ask, put }) => {
+    await put(space, {})
+    await put(`${space}/cells/data/x`, 1)
+    await ask(`${space}/control/hold`, { method: "POST" })
+    const refused = await Promise.all([
+      put(`${space}/cells/data/x`, 2),
+      ask(`${space}/cells/data/x`, { method: "DELETE" }),
+      ask(`${space}/control/pause`, { method: "POST" }),
+      put(`${space}/locks/data/x`, undefined),
+      ask(`${space}/clock/reset`, { method: "POST" }),
+      put(`${space}/cells/data/x`, 3)
+    ])
+    assert.deepStrictEqual(refused.map(problem), Array(6).fill([409, "space/held"]))
+    await ask(`${space}/control/release`, { method: "POST" })
+    await put(`${space}/cells/data/y`, 1)
+    assert.strictEqual((await ask(`${space}/cells/data/x`)).body, 1)
+    assert.deepInclude((await ask(`${space}/control`)).body as object, { state: "running", held: false, locks: [] })
+    assert.deepStrictEqual(accidents, [])
+  }, { spaces: { create: "on-demand" }, limits: { commandMillis: 20 } })
+
   test("shows the locks of a space in pages, in the order of their cells", async ({ ask, kernel, put }) => {
     await put(space, {})
     const cells = Array.from({ length: 401 }, (_, i) => `/data/${i}`).toSorted()

@@ -82,14 +82,10 @@ export class GroupCommit {
   }
 
   /** The failure that stopped the space, if any. */
-  get error(): SpaceStopped | undefined {
-    return this.failure
-  }
+  get error(): SpaceStopped | undefined { return this.failure }
 
   /** Whether a beat became durable since the space was opened. */
-  get hasAdvanced(): boolean {
-    return this.durable > this.recovered
-  }
+  get hasAdvanced(): boolean { return this.durable > this.recovered }
 
   /** Adds an admitted signal to the inbox. The waiter opens when the signal is durable. */
   accept(pending: Pending, waiter: FlushWaiter): void {
@@ -151,6 +147,9 @@ export class GroupCommit {
   get due(): number | undefined {
     return WakeTime.next(this.state, { opened: this.opened, byHand: this.held, isRunning: this.loop === "waiting" })
   }
+
+  /** Whether a beat has captured its input and waits for a run. */
+  get isInBeat(): boolean { return this.loop === "waiting" }
 
   /** Whether the loop is idle, with no waiter and no command. */
   get isResting(): boolean {

@@ -136,6 +136,13 @@ export class Inbox {
     return undefined
   }
 
+  /** Removes a command that no beat has captured; returns whether it was there. */
+  withdraw(queued: Queued): boolean {
+    const at = this.commands.indexOf(queued)
+    if (at >= 0) this.bytes -= sizeOf(this.commands.splice(at, 1)[0]!.command)
+    return at >= 0
+  }
+
   /** The commands of the next beat: the oldest pending part. They stay until that beat is committed. */
   nextCommands(limits: Limits): ReadonlyArray<Queued> {
     let bytes = 0

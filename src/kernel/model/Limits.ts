@@ -113,6 +113,11 @@ export const table = {
    * goes on with an offset, and reports `clock/ahead`.
    */
   behindMillis: { default: 5000 },
+  /**
+   * Milliseconds that a command to a held space waits for its release or a step. Then it is withdrawn, and refused with
+   * `space/held`.
+   */
+  commandMillis: { default: 5000 },
   /** The default wait of a pull for a gate or a backoff, in milliseconds. */
   pullMillis: { default: 10_000 },
   /** The duration of the session of a browser, in milliseconds. One that was begun keeps its own. */

@@ -83,6 +83,15 @@ export class ControlRefused extends Data.TaggedError("ControlRefused")<{ readonl
   }
 }
 
+/** A hold of the space kept a command from its beat. */
+export class SpaceHeld extends Data.TaggedError("SpaceHeld")<{ readonly space: string; readonly millis: number }> {
+  readonly code = "space/held"
+  override get message() {
+    return `Space "${this.space}" is held, and no step ran the command within ${this.millis} ms. It was withdrawn and changed nothing. ` +
+      "Release the space and send the command again, or step the space while the command waits"
+  }
+}
+
 /** The handling has no dead letter. */
 export class DeadAbsent extends Data.TaggedError("DeadAbsent")<{ readonly space: string; readonly id: string; readonly enzyme: string }> {
   readonly code = "dead/absent"

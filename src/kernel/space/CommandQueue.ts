@@ -25,7 +25,7 @@ import * as Pieces from "../derived/Pieces.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import type { ClockStatus, Space, SpaceControl, SpaceStatus, WriteOptions } from "../view/Space.ts"
-import { asStopped, ControlRefused, InboxFull, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
+import { asStopped, ControlRefused, InboxFull, SpaceHeld, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /**
  * The commands of one space.
@@ -42,8 +42,11 @@ export class CommandQueue implements SpaceControl {
     this.group = group
   }
 
-  /** Hands a command to the next beat; answers that beat and the reply when it is durable. `make` throws where it is refused at once. */
-  submit(make: () => Commands.Command): Effect.Effect<Commands.Done, ControlError> {
+  /**
+   * Hands a command to the next beat; answers that beat and the reply when it is durable. `make` throws where it is refused at
+   * once. A command that does not expire outlives a hold: it is the runtime's own.
+   */
+  submit(make: () => Commands.Command, isExpiring = true): Effect.Effect<Commands.Done, ControlError> {
     return Effect.callback<Commands.Done, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
       const { inbox, ledgers, mode, settings: { limits }, space } = this.live
@@ -53,13 +56,25 @@ export class CommandQueue implements SpaceControl {
         const command = make()
         const refused = Commands.refusal(command, mode, ledgers)
         if (refused !== undefined) return resume(Effect.fail(refused))
-        const limit = inbox.offer({ command, answer }, limits)
+        const queued: Commands.Queued = { command, answer }
+        const limit = inbox.offer(queued, limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
+        if (isExpiring) this.expire(queued)
       } catch (error) {
         return resume(Effect.fail(error instanceof PersistenceError ? this.stopped(error) : asControlError(ledgers.refusals)(error)))
       }
       // The beat answers the command. The group is only woken.
       this.group.wake()
+    })
+  }
+
+  /** Withdraws a command that a hold keeps from its beat for `commandMillis`. With manual beats, the caller steps. */
+  private expire(queued: Commands.Queued): void {
+    const { host, inbox, settings: { limits: { commandMillis: millis }, pace }, space } = this.live
+    if (!this.group.held || pace === "manual") return
+    host.timer(host.now() + millis, () => {
+      if (this.group.isInBeat) return this.expire(queued)
+      if (this.group.held && inbox.withdraw(queued)) queued.answer(new SpaceHeld({ space, millis }))
     })
   }
 
@@ -174,6 +189,8 @@ export class CommandQueue implements SpaceControl {
     return Effect.callback((resume) =>
       this.group.whenDurable(() => {
         this.group.hold(isHeld)
+        // Those that came before the hold wait for its end, too.
+        for (const queued of this.live.inbox.commands) this.expire(queued)
         resume(Effect.succeed(this.look()))
       }, (error) => resume(Effect.fail(error))))
   }

@@ -95,7 +95,7 @@ export class LiveSpace {
     this.lists = new LiveLists(state, reads)
     this.signals = new SignalPosts(state, { group, receipts, used: deps.used })
     this.commands = new CommandQueue(state, group)
-    state.durable.strayed = (command) => void Effect.runFork(Effect.exit(this.commands.submit(() => command)))
+    state.durable.strayed = (command) => void Effect.runFork(Effect.exit(this.commands.submit(() => command, false)))
     this.history = new HistorySession(state, { group, reads, turn: deps.turn })
     this.listeners = new Listeners(group)
     const live: LiveSources = { receipt: (id) => receipts.find(id), view: (id) => this.view(id) }

@@ -14,14 +14,16 @@ import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
 import { SliceAbsent } from "../../ledger/SliceTable.ts"
 import {
-  type CellChanged, ControlRefused, DeadAbsent, type IdAmbiguous, IdReused, InboxFull, SpaceStopped, WriteRefused
+  type CellChanged, ControlRefused, DeadAbsent, type IdAmbiguous, IdReused, InboxFull, type SpaceHeld, SpaceStopped,
+  WriteRefused
 } from "../model/SpaceError.ts"
 
 /** The errors of a signal from outside, of control input, and of a read. */
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
 export type ControlError =
   | InvalidAddress | InvalidValue | CellMistyped | InvalidNode | InvalidSignal
-  | InboxFull | WriteRefused | CellChanged | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
+  | InboxFull | WriteRefused | CellChanged | CellLocked | ControlRefused | DeadAbsent | SpaceHeld
+  | SpaceStopped
   | SliceAbsent | Refusals[keyof Refusals]
 export type ReadError = InvalidAddress | IdAmbiguous | LinkLoop | PersistenceError | SpaceStopped
 

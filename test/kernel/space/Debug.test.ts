@@ -1,9 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect as Fx, Layer } from "effect"
+import { Effect as Fx, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { Computation, Effect, Kernel, Scheduler } from "systole"
+import { defaults } from "../../../src/kernel/model/Limits.ts"
 import { RunWatch, type Stop } from "../../../src/kernel/watchdog/RunWatch.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, turns } from "../TestSpace.ts"
+
+const LIMIT = defaults.commandMillis
 
 const put = enzyme("put", (tx, { payload }) => tx.set("/data/one", payload))
 
@@ -45,6 +49,35 @@ describe("A space that is stepped through", () => {
       yield* space.step
       assert.lengthOf(stops, 1)
       assert.strictEqual(yield* space.get("/data/double"), 8)
+    }).pipe(Fx.provide(layer))
+  })
+
+  it.effect("withdraws a command that a hold keeps from its beat, and tells the hold", () => {
+    const { layer, make } = watched("demand")
+    return Fx.gen(function*() {
+      const space = yield* make
+      yield* space.idle
+      const { beat } = yield* space.debug.view
+      yield* space.control.hold
+      const fork = (value: number) => Fx.forkChild(Fx.result(space.set("/data/one", value)), { startImmediately: true })
+      const late = yield* fork(1)
+      yield* TestClock.adjust(LIMIT - 1)
+      yield* turns()
+      assert.isUndefined(late.pollUnsafe())
+      yield* TestClock.adjust(1)
+      const refused = yield* Fx.flip(Fx.flatMap(Fiber.join(late), Fx.fromResult))
+      assert.strictEqual(refused.code, "space/held")
+      assert.match(refused.message, /Space "test" is held.*changed nothing\. Release the space/)
+      const stepped = yield* fork(2)
+      assert.strictEqual(yield* space.step, beat + 1)
+      assert.strictEqual(yield* Fx.flatMap(Fiber.join(stepped), Fx.fromResult), beat + 1)
+      assert.strictEqual(yield* space.get("/data/one"), 2)
+      const released = yield* fork(3)
+      yield* TestClock.adjust(LIMIT - 1)
+      yield* space.control.release
+      assert.strictEqual(yield* Fx.flatMap(Fiber.join(released), Fx.fromResult), beat + 2)
+      yield* TestClock.adjust(LIMIT)
+      assert.strictEqual(yield* space.get("/data/one"), 3)
     }).pipe(Fx.provide(layer))
   })
 
