@@ -11,6 +11,8 @@ import { tokens } from "./Targets.ts"
 export interface Ground {
   readonly channels?: Readonly<Record<string, object>>
   readonly content?: object
+  /** The source text of the field `access` of the configuration, which has functions. */
+  readonly access?: string
   /** Modules by their names. */
   readonly enzymes?: Readonly<Record<string, string>>
 }
@@ -24,8 +26,8 @@ export interface Ready {
   readonly attempt: (target: Target, n: number) => Promise<void>
   /** Checks the properties that show at the end. */
   readonly check?: (target: Target) => Promise<void>
-  /** Checks the properties that show without the server under attack. */
-  readonly beside?: () => Promise<void>
+  /** Checks the properties that show without the server under attack, and those that a soak has no time for. */
+  readonly beside?: (target: Target) => Promise<void>
   readonly end?: () => Promise<void>
 }
 
@@ -60,6 +62,7 @@ export default Enzyme.make({ name: "small", query: "/signals/small", run: (tx) =
 export const project = (name: string, grounds: ReadonlyArray<Ground>, enzymes: Readonly<Record<string, string>> = {}): Setup => {
   const channels = Object.assign({}, ...grounds.map(({ channels }) => channels)) as object
   const content = grounds.find(({ content }) => content !== undefined)?.content
+  const access = grounds.find(({ access }) => access !== undefined)?.access
   const readers = { web: { token: tokens.web, clearance: [] } }
   const fields = {
     tempo: 0,
@@ -72,7 +75,10 @@ export const project = (name: string, grounds: ReadonlyArray<Ground>, enzymes: R
   }
   return {
     name,
-    config: Object.entries(fields).map(([field, value]) => `${field}: ${JSON.stringify(value)}`).join(", "),
+    config: [
+      ...Object.entries(fields).map(([field, value]) => `${field}: ${JSON.stringify(value)}`),
+      ...access === undefined ? [] : [`access: ${access}`]
+    ].join(", "),
     enzymes: Object.assign({ small }, enzymes, ...grounds.map(({ enzymes }) => enzymes)) as Setup["enzymes"],
     token: tokens.operator
   }

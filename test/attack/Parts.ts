@@ -7,6 +7,7 @@ import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import * as Random from "../support/Random.ts"
 import { bystander, type Part, project, type Ready } from "./Part.ts"
+import { access } from "./parts/Access.ts"
 import { folders } from "./parts/Folders.ts"
 import { links } from "./parts/Links.ts"
 import { lists } from "./parts/Lists.ts"
@@ -19,7 +20,7 @@ import type { Sample } from "./ProbeProcess.ts"
 import { memory, type Packed, PATIENCE, processor, type Target, tokens } from "./Targets.ts"
 
 /** All parts. */
-export const all: ReadonlyArray<Part> = [output, lists, partners, folders, links, texts, tools]
+export const all: ReadonlyArray<Part> = [output, lists, partners, folders, links, texts, tools, access]
 
 /** The length of a window, in milliseconds. */
 const WINDOW = 500
@@ -163,7 +164,7 @@ export const run = async (part: Part, { packed, seed, until }: Plan): Promise<Ou
       await target.check()
       used = memory(target.server.process.pid)
       await ready.check?.(target)
-      await ready.beside?.()
+      await ready.beside?.(target)
       failure = found.latency === undefined ? undefined : broken(found.latency)
     } catch (error) {
       // A server that has ended tells why its clients fail.
