@@ -65,6 +65,7 @@ type Given = Readonly<Record<string, unknown>>
 
 const valueOf = ({ name, type }: Fields.Field, given: unknown): Effect.Effect<unknown, CliFailure> => {
   const value = Option.isOption(given) ? Option.getOrUndefined(given) : given
+  if (type === "amount" && /^-?\d{1,15}$/.test(String(value))) return Effect.succeed(Number(value))
   return type === "json" && value !== undefined ? Json.parse(`--${name}`, String(value)) : Effect.succeed(value)
 }
 

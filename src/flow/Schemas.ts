@@ -12,7 +12,9 @@ const count = Schema.Number
 
 const limits = {
   steps: Schema.optionalKey(count.annotate({ description: "The most steps; 0 for no limit" })),
-  beats: Schema.optionalKey(count.annotate({ description: "The most beats; 0 for no limit" }))
+  beats: Schema.optionalKey(Schema.Union([count, text]).annotate({
+    description: "The most beats from now, also as a time such as 10s; 0 for no limit"
+  }))
 }
 
 /** The request of a new instance. */

@@ -132,10 +132,14 @@ export const allow = (draft: Draft, inst: string, budget: FlowBudget): void => {
 const write = (draft: Draft, inst: string, instance: Instance.Instance): void =>
   draft.operate([Write.set(Instance.address(inst), instance)])
 
-const budgetOf = ({ beats = 0, steps = 0 }: FlowBudget, { moment }: Draft): Instance.Instance["budget"] => {
-  for (const [name, value, most] of [["beats", beats, Due.MAX_WAIT], ["steps", steps, Number.MAX_SAFE_INTEGER]] as const) {
+const budgetOf = ({ beats: wait = 0, steps = 0 }: FlowBudget, { moment }: Draft): Instance.Instance["budget"] => {
+  const beats = Due.beatsOf(wait, moment)
+  const amounts = [
+    ["beats", wait, beats, Due.MAX_WAIT, "a time such as \"10s\", or "], ["steps", steps, steps, Number.MAX_SAFE_INTEGER, ""]
+  ] as const
+  for (const [name, given, value, most, other] of amounts) {
     if (!Number.isSafeInteger(value) || value < 0 || value > most) throw new InvalidFlowRequest({
-      reason: `its budget of ${name} is ${JSON.stringify(value)?.slice(0, 100)}; give a whole number from 0 to ${most}`
+      reason: `its budget of ${name} is ${JSON.stringify(given)?.slice(0, 100)}; give ${other}a whole number from 0 to ${most}`
     })
   }
   if (beats === 0) return { steps, deadline: 0, deadline_ms: 0 }

@@ -71,7 +71,7 @@ export const face = Face.make("op", {
     },
     await: {
       on: "record",
-      does: words("Sends `signal` to the operation's cell once it reaches state or status `want`, or `/op/tmo` after `ttl` beats."),
+      does: words("Sends `signal` to the operation's cell once it reaches state or status `want`, or `/op/tmo` after `ttl`."),
       body: Schemas.awaiting,
       done: words((oid, beat) => `awaits ${oid} since beat ${beat}`)
     },

@@ -25,7 +25,7 @@ export type OperationCommand =
   & (
     | { readonly verb: "start"; readonly request: Omit<OperationRequest, "payload"> }
     | { readonly verb: "state"; readonly oid: string; readonly state: string; readonly code?: number; readonly note?: string }
-    | { readonly verb: "await"; readonly oid: string; readonly want: string; readonly signal: string; readonly ttl?: number }
+    | { readonly verb: "await"; readonly oid: string; readonly want: string; readonly signal: string; readonly ttl?: number | string }
     | { readonly verb: "close"; readonly oid: string; readonly status: string }
   )
 

@@ -11,6 +11,8 @@ const count = Schema.Number
 
 const told = (description: string) => text.annotate({ description })
 const counted = (description: string) => Schema.optionalKey(count.annotate({ description }))
+/** A wait in beats, or as a time. */
+const awaited = (description: string) => Schema.optionalKey(Schema.Union([count, text]).annotate({ description }))
 const valued = (description: string) => Schema.optionalKey(Schema.Unknown.annotate({ description }))
 
 /** The request of a new operation. */
@@ -18,7 +20,7 @@ export const request = () => Schema.Struct({
   verb: told("The action, such as op/render"),
   target: told("The object of the action"),
   mode: Schema.optionalKey(told("opm:states, or opm:direct for work without states in between")),
-  ttl: counted("The expected duration in beats; it is recorded and not enforced"),
+  ttl: awaited("The expected duration, in beats or as a time such as 10s; it is recorded and not enforced"),
   payload: valued("The input of the work"),
   pipeline: valued("The ids of a pipeline run, by their names")
 })
@@ -34,7 +36,7 @@ export const state = () => Schema.Struct({
 export const awaiting = () => Schema.Struct({
   want: told("The state or the status to await, such as sts:ok"),
   signal: told("The signal to send to the operation's cell then"),
-  ttl: counted("The time-out in beats; without one it awaits for ever"),
+  ttl: awaited("The time-out, in beats or as a time such as 10s; without one it awaits for ever"),
   payload: valued("The payload of the signal")
 })
 

@@ -110,7 +110,7 @@ const start = (draft: Draft, asked: Asked, context: Step): string => {
  *
  * @throws InvalidRequest, InvalidSignal
  */
-const check = (request: Asked, { beat, owner }: Draft): void => {
+const check = (request: Asked, { beat, moment, owner }: Draft): void => {
   if (typeof request !== "object" || request === null) throw refuse("it is no object; give a channel, an opcode and a signal")
   const { attempts = 1, budget = 0, bytes = 0, signal, timeoutMs = 1, topic = Requests.MISSED } = request
   if (signal === undefined && owner === undefined) {
@@ -118,10 +118,13 @@ const check = (request: Asked, { beat, owner }: Draft): void => {
   }
   if (typeof signal === "object") throw refuse("its signal is no path; only a durable run awaits a request that an AbortSignal cancels")
   if (signal !== undefined) OutgoingSignal.make("", { signal }, beat)
-  const amounts = [["budget", budget, 0], ["timeoutMs", timeoutMs, 1], ["bytes", bytes, 0]] as const
-  for (const [name, amount, least] of amounts) {
+  const amounts = [
+    ["budget", budget, Due.beatsOf(budget, moment), 0, "a time such as \"10s\", or "], ["timeoutMs", timeoutMs, timeoutMs, 1, ""],
+    ["bytes", bytes, bytes, 0, ""]
+  ] as const
+  for (const [name, given, amount, least, other] of amounts) {
     if (!Number.isInteger(amount) || amount < least || amount > Due.MAX_WAIT) {
-      throw refuse(`its ${name} is ${shownText(amount)}; give a whole number from ${least} to ${Due.MAX_WAIT}`)
+      throw refuse(`its ${name} is ${shownText(given)}; give ${other}a whole number from ${least} to ${Due.MAX_WAIT}`)
     }
   }
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > MAX_ATTEMPTS) {
@@ -139,9 +142,10 @@ interface Declared extends Step {
 }
 
 const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, hash, origin, step }: Declared): Requests.Request => {
-  const { budget = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = Requests.MISSED } = asked
+  const { budget: wait = declared.budget, bytes = 0, channel, opcode, signal, timeoutMs, topic = Requests.MISSED } = asked
   const { attempts = declared.opcodes[opcode] === true ? ATTEMPTS : 1 } = asked
   const { beat, clock } = draft.moment
+  const budget = wait === undefined ? undefined : Due.beatsOf(wait, draft.moment)
   // In the order of the keys, so that no copy is made for the document.
   return {
     attempt: 1,

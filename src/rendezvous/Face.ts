@@ -81,7 +81,7 @@ export const face = Face.make("rv", {
     },
     resched: {
       on: "record",
-      does: words("Moves its due beat by `delta` beats."),
+      does: words("Moves its due beat by `delta`."),
       body: Schemas.resched,
       done: words((key, beat) => `moved ${key} in beat ${beat}`)
     }

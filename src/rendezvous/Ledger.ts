@@ -29,7 +29,7 @@ export type RendezvousCommand =
     | { readonly verb: "spawn" }
     | { readonly verb: "claim"; readonly key: string }
     | { readonly verb: "release"; readonly key: string }
-    | { readonly verb: "resched"; readonly key: string; readonly delta: number }
+    | { readonly verb: "resched"; readonly key: string; readonly delta: number | string }
     | { readonly verb: "kill"; readonly key: string; readonly mode?: string; readonly wait?: number }
     | { readonly verb: "report"; readonly key: string; readonly proof?: string }
   )

@@ -41,7 +41,9 @@ export const minted = () => Schema.Struct({ token: text })
 
 /** The move of the due beat. */
 export const resched = () => Schema.Struct({
-  delta: count.annotate({ description: "The beats by which it is put off; a negative number brings it forward" })
+  delta: Schema.Union([count, text]).annotate({
+    description: "The beats by which it is put off, also as a time such as 10s; a negative one brings it forward"
+  })
 })
 
 /** The end of a rendezvous. */

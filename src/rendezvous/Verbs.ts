@@ -11,6 +11,7 @@ import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
+import * as Due from "../stage/Due.ts"
 import type { Rendezvous } from "../stage/Launch.ts"
 import type { Entry } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
@@ -124,9 +125,10 @@ export const claim = (draft: Draft, key: string, { hash, secret }: VerbContext):
  * @category combinators
  * @since 0.1.0
  */
-export const resched = (draft: Draft, key: string, delta: number): void => {
+export const resched = (draft: Draft, key: string, by: number | string): void => {
+  const delta = Due.beatsOf(by, draft.moment)
   if (!Number.isSafeInteger(delta) || Math.abs(delta) > Entries.MAX_BEAT) {
-    throw Spec.refuse(`it is put off by ${String(delta).slice(0, 100)}; give a whole number of beats`)
+    throw Spec.refuse(`it is put off by ${String(by).slice(0, 100)}; give a time such as "10s", or a whole number of beats`)
   }
   if (delta === 0) return
   const entry = open(draft, key)

@@ -48,6 +48,20 @@ export const inBeats = <A>(wait: A, { tempo }: Pick<Now, "tempo">): A | number =
 }
 
 /**
+ * The beats of a wait: a number, also as a text, or a duration as for {@link inBeats}; NaN for another text. A minus before either
+ * leads back.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const beatsOf = (wait: number | string, now: Pick<Now, "tempo">): number => {
+  if (typeof wait !== "string") return wait
+  const length = wait.startsWith("-") ? wait.slice(1) : wait
+  const beats = /^\d{1,16}$/.test(length) ? Number(length) : inBeats(length, now)
+  return typeof beats === "string" ? NaN : length === wait ? beats : -beats
+}
+
+/**
  * Tests whether a wait is over.
  *
  * @category predicates

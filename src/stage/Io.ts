@@ -26,8 +26,8 @@ export interface AwaitOptions extends RequestOptions {
 
 /** The arguments of any request. */
 export interface RequestOptions {
-  /** The deadline in beats from now, from 0 to 2^43. The default is the budget of the channel. */
-  readonly budget?: number
+  /** The deadline in beats from now, from 0 to 2^43, or as a time such as `"10s"`. The default is the budget of the channel. */
+  readonly budget?: number | string
   /** The deadline in milliseconds from now, from 1 to 2^43. The request fails at the first of both. */
   readonly timeoutMs?: number
   /** The expected number of bytes. It is recorded, and is the number of bytes of a completion that tells none. */

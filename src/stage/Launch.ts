@@ -299,10 +299,10 @@ export interface Rendezvous {
    */
   readonly spawn: (spec: RendezvousSpec) => string
   /**
-   * Postpones or advances the due beat by `delta` beats. Returns false if the key is unknown or complete; a `delta` of
-   * 0 always returns true.
+   * Postpones the due beat by `delta` beats, or by a time such as `"10s"`; a negative one advances it, as `"-10s"` does. Returns
+   * false if the key is unknown or complete; a `delta` of 0 always returns true.
    */
-  readonly resched: (key: string, delta: number) => boolean
+  readonly resched: (key: string, delta: number | string) => boolean
   /**
    * Kills a rendezvous at its next scan, or `wait` scans later (at most 1000, one nominal beat each). Returns false if
    * the key is unknown or complete.
@@ -320,10 +320,13 @@ export interface Rendezvous {
   readonly keyOf: (signal: string) => string | undefined
 }
 
-/** The limits of a flow instance: total steps, and beats from now (at most 2^43). The default, 0, means unlimited. */
+/**
+ * The limits of a flow instance: total steps, and beats from now (at most 2^43), also as a time such as `"10s"`. The default, 0,
+ * means unlimited.
+ */
 export interface FlowBudget {
   readonly steps?: number | undefined
-  readonly beats?: number | undefined
+  readonly beats?: number | string | undefined
 }
 
 /** The description of a new flow instance. */

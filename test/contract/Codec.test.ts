@@ -19,12 +19,13 @@ const send = "Send { want, signal, ttl, payload }"
 describe("Input from outside", () => {
   it.each([
     [{ want: "ist:ok", signal: "/x" }, "fits", false],
+    [{ want: "ist:ok", signal: "/x", ttl: "10s" }, "fits", false],
     [{ want: "ist:ok", signal: "/x", ttl: 5, payload: { deep: [1, null] } }, "fits", false],
     [null, `is null, and no object. ${send}`, false],
     [[], `is [], and no object. ${send}`, false],
     ["text", `is "text", and no object. ${send}`, false],
     [{ want: "ist:ok" }, `has no field "signal". ${send}`, true],
-    [{ want: "ist:ok", signal: "/x", ttl: "5" }, `has a field "ttl" that is "5" instead of a number. ${send}`, false],
+    [{ want: "ist:ok", signal: "/x", ttl: true }, `has a field "ttl" that is true instead of a number or a string. ${send}`, false],
     [{ want: 1, signal: "/x" }, `has a field "want" that is 1 instead of a string. ${send}`, false],
     [{ want: "ist:ok", signal: "/x", more: 1 }, `has an unknown field "more". ${send}`, false],
     [JSON.parse("{\"want\":\"a\",\"signal\":\"/x\",\"__proto__\":1}") as unknown, `has an unknown field "__proto__". ${send}`, false]
@@ -52,9 +53,9 @@ describe("The fields of a body", () => {
   it("have their types and their meaning", () => {
     assert.deepStrictEqual(Fields.of(Rendezvous.resched), [{
       name: "delta",
-      type: "number",
+      type: "amount",
       isOptional: false,
-      means: "The beats by which it is put off; a negative number brings it forward"
+      means: "The beats by which it is put off, also as a time such as 10s; a negative one brings it forward"
     }])
     assert.deepStrictEqual(Fields.of(Operations.close).map(({ isOptional, name, type }) => [name, type, isOptional]), [
       ["status", "text", false],

@@ -46,7 +46,7 @@ describe("The message of a wrong body names the field, its value and what to sen
   compares("the start of an operation", body(Operations.request), [
     [{ verb: "op/render", target: 7 }, "\"target\"", "that is 7", "instead of a string"],
     [{ target: "/data/x" }, "\"verb\"", "has no field", start],
-    [{ verb: "a", target: "b", ttl: "soon" }, "\"ttl\"", "that is \"soon\"", "instead of a number"],
+    [{ verb: "a", target: "b", ttl: null }, "\"ttl\"", "that is null", "instead of a number or a string"],
     [{ verb: "a", target: "b", mod: "opm:direct" }, "\"mod\"", "unknown", start],
     [{ verb: null, target: "b" }, "\"verb\"", "that is null", "instead of a string"],
     [["a", "b"], "[\"a\",\"b\"]", "and no object", start],
@@ -65,7 +65,7 @@ describe("The message of a wrong body names the field, its value and what to sen
     [{ key: "job17", prof: 1 }, "\"prof\"", "that is 1", "instead of a string or null"]
   ])
   compares("the move of a rendezvous", body(Rendezvous.resched), [
-    [{ delta: "5" }, "\"delta\"", "that is \"5\"", "instead of a number"],
+    [{ delta: null }, "\"delta\"", "that is null", "instead of a number or a string"],
     [{ by: 5 }, "\"by\"", "unknown field", "Send { delta }"]
   ])
   compares("the start of a flow", body(Flows.request), [

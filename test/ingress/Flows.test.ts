@@ -59,6 +59,14 @@ describe("Flows over HTTP", () => {
     assert.strictEqual((await post(`${space}/flows/one/resume`, {})).status, 200)
     await until(fetch, "one", "done")
     assert.deepStrictEqual(((await ask(`${space}/flows/one`)).body as Row).history.map(({ step }) => step), ["ask", "packed", "whole"])
+    assert.strictEqual((await post(`${space}/flows/${minted.inst}/budget`, { beats: "10s" })).status, 200)
+    const limited = (await ask(`${space}/flows/${minted.inst}`)).body as Row & {
+      readonly budget: { readonly deadline: number; readonly steps: number }
+      readonly started: number
+    }
+    // The tempo is 100 ms.
+    assert.strictEqual(limited.budget.steps, 0)
+    assert.isAtLeast(limited.budget.deadline, limited.started + 100)
     assert.strictEqual((await post(`${space}/flows/${minted.inst}/cancel`, {})).status, 200)
     await until(fetch, minted.inst, "cancelled")
   })
@@ -80,6 +88,8 @@ describe("Flows over HTTP", () => {
       ["flows", { flow: "pack", inst: "a/b" }, 400, "flow/invalid"],
       ["flows", { flow: "pack", inst: "one" }, 409, "flow/exists"],
       ["flows", { flow: "pack", inst: "x", beats: -1 }, 400, "flow/invalid"],
+      ["flows", { flow: "pack", inst: "x", beats: "soon" }, 400, "flow/invalid"],
+      ["flows", { flow: "pack", inst: "x", beats: "-1s" }, 400, "flow/invalid"],
       ["flows/none/pause", {}, 404, "flow/absent"],
       ["flows/one/resume", {}, 409, "flow/state"],
       ["flows/over/cancel", {}, 409, "flow/state"],

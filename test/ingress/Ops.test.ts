@@ -17,7 +17,7 @@ interface List {
 describe("Operations over HTTP", () => {
   test("are started, moved, shown, listed page by page and closed", async ({ ask, post, put }) => {
     await put(space, {})
-    const started = await post(`${space}/ops`, { ...request, payload: { size: 2 }, ttl: 5 })
+    const started = await post(`${space}/ops`, { ...request, payload: { size: 2 }, ttl: "500ms" })
     const { oid } = started.body as { readonly oid: string }
     assert.strictEqual(started.status, 201)
     assert.strictEqual(started.headers.get("location"), `${space}/ops/${oid}`)
@@ -76,7 +76,8 @@ describe("Operations over HTTP", () => {
       ["ops", { ...request, mode: "fast" }, 400, "ops/invalid"],
       ["ops", { ...request, ttl: -1 }, 400, "ops/invalid"],
       ["ops", { verb: "op/x" }, 400, "ops/invalid"],
-      ["ops", { ...request, ttl: "1" }, 400, "body/malformed"],
+      ["ops", { ...request, ttl: "soon" }, 400, "ops/invalid"],
+      ["ops", { ...request, ttl: true }, 400, "body/malformed"],
       ["ops", { ...request, more: 1 }, 400, "body/malformed"],
       ["ops", [], 400, "body/malformed"]
     ]

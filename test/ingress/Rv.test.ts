@@ -93,6 +93,11 @@ describe("Rendezvous over HTTP", () => {
       (await ask(`${space}/rv/app:one`)).body && ((await ask(`${space}/rv/app:one`)).body as { readonly due: number }).due,
       (due as number) + 3
     )
+    // The tempo is 100 ms.
+    for (const [delta, after] of [["1s", 13], ["-500ms", 8], ["-2", 6], ["2", 8]] as const) {
+      assert.strictEqual((await post(`${space}/rv/app:one/resched`, { delta })).status, 200)
+      assert.deepInclude((await ask(`${space}/rv/app:one`)).body as object, { due: (due as number) + after })
+    }
     assert.strictEqual((await post(`${space}/rv/app:one/report`, { telemetry: { frames: 3 } }, shows(token))).status, 200)
     assert.deepInclude((await ask(`${space}/rv/app:one`)).body as object, { state: "applied", telemetry: { frames: 3 } })
     assert.deepInclude(
@@ -219,6 +224,8 @@ describe("Rendezvous over HTTP", () => {
       ["rv/open/kill", { wait: "1" }, {}, 400, "body/malformed"],
       ["rv/none/resched", { delta: 1 }, {}, 404, "rv/absent"],
       ["rv/open/resched", { delta: 0.5 }, {}, 400, "rv/invalid"],
+      ["rv/open/resched", { delta: "soon" }, {}, 400, "rv/invalid"],
+      ["rv/open/resched", { delta: "--1s" }, {}, 400, "rv/invalid"],
       ["rv/open/resched", {}, {}, 400, "rv/invalid"]
     ]
     for (const [path, body, headers, status, code] of refusals) {

@@ -34,6 +34,7 @@ const channels = { bank: { opcodes: { charge: { repeatable: true }, once: {} } }
 const overdue: ReadonlyArray<readonly [name: string, payload: object]> = [
   ["in milliseconds", { timeoutMs: MINUTE }],
   ["in beats", { budget: 5 }],
+  ["in beats as a time", { budget: "500ms" }],
   ["of an opcode that is not repeatable", { opcode: "once", timeoutMs: MINUTE }]
 ]
 

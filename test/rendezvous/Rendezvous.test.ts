@@ -72,7 +72,7 @@ describe("An invalid request to rendezvous", () => {
         [rv.spawn({ key: "x", max_grace: 1001 }), "rv/invalid"],
         [rv.spawn({ key: "x", kill_wait: "1001" }), "rv/invalid"],
         [rv.resched("open", { delta: 0.5 }), "rv/invalid"],
-        [rv.resched("open", { delta: "1" as never }), "rv/invalid"],
+        [rv.resched("open", { delta: "soon" }), "rv/invalid"],
         [rv.kill(3 as never), "rv/absent"],
         [rv.report("open", { telemetry: {}, token: "0".repeat(64) }), "rv/token"],
         [rv.report("none", { telemetry: {}, token: "0".repeat(64) }), "rv/token"]

@@ -31,7 +31,7 @@ const verbs = faces.flatMap((face) =>
 
 /** A body of values by their types, with or without optional fields. */
 const bodyOf = (face: Face, verb: string, optional: boolean): object => {
-  const values = { text: "x", number: 1, flag: true, json: { a: 1 } }
+  const values = { text: "x", number: 1, amount: "10s", flag: true, json: { a: 1 } }
   return Object.fromEntries(Fields.of(face.verbs[verb]?.body).map(({ isOptional, name, type }) =>
     [name, isOptional && !optional ? undefined : values[type]]))
 }
