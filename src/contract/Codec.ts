@@ -72,8 +72,8 @@ export const isDecoded = (schema: Lazy, value: unknown): value is object =>
   typeof value === "object" && value !== null && decoded.get(value) === schema
 
 /**
- * A value as JSON, by its schema. A record that another version wrote may lack fields or have further ones. Such a value is shown as it
- * is, so that no field is lost.
+ * A value as JSON, by its schema. A record that another version wrote may lack fields or have further ones. Such a value, or row of a
+ * list, is shown as it is, so that no field is lost.
  *
  * @category getters
  * @since 0.2.0
@@ -81,7 +81,7 @@ export const isDecoded = (schema: Lazy, value: unknown): value is object =>
 export const encode = <S extends Schema.Top>(schema: Lazy<S>, value: S["Type"]): S["Encoded"] => known(encoders, schema, encoder)(value)
 
 const encoder = (schema: Schema.Top): Code => {
-  const encode = Encoder.compile(schema.ast, parsed)
+  const encode = Encoder.compileRows(schema.ast, parsed)
   return (value) => {
     const encoded = encode(value)
     return encoded === Encoder.misfit ? value : encoded

@@ -28,14 +28,50 @@ type Parts = (ast: AST) => Encode
  * @category constructors
  * @since 0.2.0
  */
-export const compile = (root: AST, parsed: Parts): Encode => {
+export const compile = (root: AST, parsed: Parts): Encode => partsOf(parsed)(SchemaAST.flip(root))
+
+/**
+ * The same for an answer with lists of rows, as fields of its root: a row that does not fit is left as it is, and all else is encoded.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const compileRows = (root: AST, parsed: Parts): Encode => {
+  const part = partsOf(parsed)
+  const ast = SchemaAST.flip(root)
+  const whole = part(ast)
+  const lists = listsOf(ast).map(({ item, name }) => ({ name, row: part(item) }))
+  return (value) => {
+    const encoded = whole(value)
+    if (encoded !== misfit || typeof value !== "object" || value === null) return encoded
+    const given = value as Readonly<Record<string, unknown>>
+    const found = lists.flatMap(({ name, row }) => {
+      const rows = given[name]
+      return Array.isArray(rows) ? [[name, rows.map((each: unknown) => or(row(each), each))] as const] : []
+    })
+    const frame = whole({ ...given, ...Object.fromEntries(found.map(([name]) => [name, []])) })
+    return frame === misfit ? misfit : { ...frame as object, ...Object.fromEntries(found) }
+  }
+}
+
+const or = (encoded: unknown, value: unknown): unknown => encoded === misfit ? value : encoded
+
+/** The lists that are fields of an object, each with the schema of its items. */
+const listsOf = (ast: AST): ReadonlyArray<{ readonly name: string; readonly item: AST }> =>
+  ast._tag !== "Objects" ? [] : ast.propertySignatures.flatMap(({ name, type }) => {
+    if (typeof name !== "string" || type._tag !== "Arrays" || Check.isEncoded(type)) return []
+    const { elements, rest: [item, ...tail] } = type
+    return item === undefined || elements.length + tail.length > 0 ? [] : [{ name, item }]
+  })
+
+const partsOf = (parsed: Parts): Parts => {
   const known = new Map<AST, Encode>()
   const part: Parts = (ast) => {
     let encode = known.get(ast)
     if (encode === undefined) known.set(ast, encode = compiled(ast, part, parsed) ?? parsed(ast))
     return encode
   }
-  return part(SchemaAST.flip(root))
+  return part
 }
 
 const compiled = (ast: AST, part: Parts, parsed: Parts): Encode | undefined => {

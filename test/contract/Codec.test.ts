@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
 import * as Codec from "../../src/contract/Codec.ts"
 import * as Fields from "../../src/contract/Fields.ts"
+import * as Query from "../../src/contract/Query.ts"
 import * as Operations from "../../src/operation/Schemas.ts"
 import * as Rendezvous from "../../src/rendezvous/Schemas.ts"
 
@@ -47,6 +49,23 @@ describe("An answer", () => {
       oid: "OPS:1.0.0", verb: "v", target: "t", mode: "m", state: "s", code: 0, status: null, watchers: 0, later: 1
     }]
   ])("shows a record as it is that %s", (_, old) => assert.strictEqual(Codec.encode(Operations.row, old as never), old))
+
+  it("shows a row as it is that another version wrote, and encodes the others and the cursor", () => {
+    const answer = () => Schema.Struct({
+      events: Schema.Array(Schema.Struct({ id: Schema.String, at: Schema.NumberFromString })),
+      next: Query.next(Schema.Number)
+    })
+    const row = { id: "a", at: 1 }
+    const old = [{ id: "b", at: 2, later: 1 }, { id: "c" }]
+    const events = [row, ...old]
+    const encoded = { events: [{ id: "a", at: "1" }, ...old], next: null }
+    assert.strictEqual(JSON.stringify(Codec.encode(answer, { next: undefined, events } as never)), JSON.stringify(encoded))
+    assert.deepStrictEqual(Codec.encode(answer, { events, next: 7 } as never) as unknown, { ...encoded, next: 7 })
+    // Such an answer is whole by another version.
+    for (const value of [{ events, next: 7, later: 1 }, { events: 5 }, { next: 7 }]) {
+      assert.strictEqual(Codec.encode(answer, value as never) as unknown, value)
+    }
+  })
 })
 
 describe("The fields of a body", () => {
