@@ -19,9 +19,6 @@ const Address = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/cas\/[0-9a-
 
 /**
  * The payload of a signal about an image: the digest of its content.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const ImagePayload = Schema.Struct({
   hash: Schema.String.pipe(Schema.check(Schema.isPattern(/^[0-9a-f]{64}$/)))
@@ -29,17 +26,11 @@ export const ImagePayload = Schema.Struct({
 
 /**
  * The payload of a signal about an image.
- *
- * @category models
- * @since 0.1.0
  */
 export type ImagePayload = typeof ImagePayload.Type
 
 /**
  * The cell `/data/assets/<name>/thumbnail`.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const Thumbnails = Schema.Struct({
   /** The cell that the image was sent to. */
@@ -51,9 +42,6 @@ export const Thumbnails = Schema.Struct({
 
 /**
  * The cell `/data/assets/<name>/metadata`.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const Metadata = Schema.Struct({
   target: Schema.String,
@@ -68,9 +56,6 @@ export const Metadata = Schema.Struct({
 
 /**
  * An asset in the index. A part is absent if its signal was not sent.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const Asset = Schema.Struct({
   thumbnail: Schema.optionalKey(Thumbnails),
@@ -79,41 +64,26 @@ export const Asset = Schema.Struct({
 
 /**
  * An asset in the index.
- *
- * @category models
- * @since 0.1.0
  */
 export type Asset = typeof Asset.Type
 
 /**
  * The cell that lists all assets, by name.
- *
- * @category references
- * @since 0.1.0
  */
 export const Index = Cell.of("/data/index/assets", Schema.Record(Schema.String, Asset))
 
 /**
  * The cells of the thumbnails, by asset.
- *
- * @category references
- * @since 0.2.0
  */
 export const ThumbnailsOf = Cell.family("/data/assets/:name/thumbnail", Thumbnails)
 
 /**
  * The cells of the metadata, by asset.
- *
- * @category references
- * @since 0.2.0
  */
 export const MetadataOf = Cell.family("/data/assets/:name/metadata", Metadata)
 
 /**
  * The space does not contain the content of a signal.
- *
- * @category errors
- * @since 0.1.0
  */
 export class NoContent extends Schema.TaggedError<NoContent>()("NoContent", { target: Schema.String, address: Schema.String }) {
   readonly code = "asset/no-content"
@@ -134,8 +104,6 @@ export interface Image extends Source {
  * Loads the image of a signal.
  *
  * @throws NoContent
- * @category constructors
- * @since 0.1.0
  */
 export const load = (tx: Transaction, event: Event<ImagePayload, string>): Image => {
   const { payload: { hash }, target } = event

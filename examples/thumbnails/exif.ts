@@ -16,9 +16,6 @@ const MAX_TEXT = 128
 
 /**
  * The EXIF fields of an image. Fields missing in the file are absent.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const Exif = Schema.Struct({
   make: Schema.optionalKey(Schema.String),
@@ -40,17 +37,11 @@ export const Exif = Schema.Struct({
 
 /**
  * The EXIF fields of an image.
- *
- * @category models
- * @since 0.1.0
  */
 export type Exif = typeof Exif.Type
 
 /**
  * The fields of a block, and the EXIF orientation of the image: 1 to 8, where 1 is upright.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Reading {
   readonly exif: Exif
@@ -59,9 +50,6 @@ export interface Reading {
 
 /**
  * Reads an EXIF block. Missing and invalid fields are omitted.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const read = (block: Uint8Array | undefined): Reading => {
   const tiff = block === undefined ? undefined : open(block)

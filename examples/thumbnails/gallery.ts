@@ -11,9 +11,6 @@ import type { Exif } from "./exif.ts"
 
 /**
  * Renders the page of a space from its assets, by name.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const gallery = (space: string, index: Readonly<Record<string, Asset>> = {}): string => {
   const assets = Object.entries(index)

@@ -10,9 +10,6 @@ import * as Schema from "effect/Schema"
 
 /**
  * The maximum number of pixels of an image.
- *
- * @category references
- * @since 0.1.0
  */
 export const MAX_PIXELS = 40_000_000
 
@@ -24,9 +21,6 @@ const MAX_CHUNKS = 65_536
 
 /**
  * A file, and its name in error messages.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Source {
   readonly name: string
@@ -35,9 +29,6 @@ export interface Source {
 
 /**
  * The header of an image file.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Header {
   readonly format: "jpeg" | "png"
@@ -55,9 +46,6 @@ export type Parts = readonly [Uint8Array, ...ReadonlyArray<Uint8Array>]
 
 /**
  * A file is not a valid image.
- *
- * @category errors
- * @since 0.1.0
  */
 export class NotAnImage extends Schema.TaggedError<NotAnImage>()("NotAnImage", { name: Schema.String, reason: Schema.String }) {
   readonly code = "image/unreadable"
@@ -68,9 +56,6 @@ export class NotAnImage extends Schema.TaggedError<NotAnImage>()("NotAnImage", {
 
 /**
  * An image has more than {@link MAX_PIXELS} pixels.
- *
- * @category errors
- * @since 0.1.0
  */
 export class ImageTooLarge extends Schema.TaggedError<ImageTooLarge>()("ImageTooLarge", {
   name: Schema.String,
@@ -88,8 +73,6 @@ export class ImageTooLarge extends Schema.TaggedError<ImageTooLarge>()("ImageToo
  *
  * @throws NotAnImage
  * @throws ImageTooLarge
- * @category constructors
- * @since 0.1.0
  */
 export const read = (source: Source): Header => {
   const header = parse(source)

@@ -20,9 +20,6 @@ const MAX_MEMORY = 832
 
 /**
  * The metadata of an image, read from its header.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Metadata {
   readonly format: "jpeg" | "png"
@@ -36,9 +33,6 @@ export interface Metadata {
 
 /**
  * The stored pixels of an image, and their orientation.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Picture {
   /** The width of the upright image. */
@@ -49,9 +43,6 @@ export interface Picture {
 
 /**
  * A small upright JPEG of an image.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Thumbnail {
   readonly bytes: Uint8Array
@@ -64,8 +55,6 @@ export interface Thumbnail {
  *
  * @throws NotAnImage
  * @throws ImageTooLarge
- * @category getters
- * @since 0.1.0
  */
 export const metadata = (source: Headers.Source): Metadata => {
   const { format, width, height, exif: block } = Headers.read(source)
@@ -80,8 +69,6 @@ export const metadata = (source: Headers.Source): Metadata => {
  *
  * @throws NotAnImage
  * @throws ImageTooLarge
- * @category constructors
- * @since 0.1.0
  */
 export const decode = (source: Headers.Source): Picture => {
   const header = Headers.read(source)
@@ -107,9 +94,6 @@ const decodeJpeg = ([file]: Headers.Parts): Pixels => {
 
 /**
  * Makes an upright thumbnail with a width of at most `width` pixels. An image is never enlarged.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const thumbnail = ({ pixels, orientation, width: seen }: Picture, width: number): Thumbnail => {
   const scale = Math.min(1, width / seen)

@@ -17,8 +17,6 @@ const MAX_SAMPLES = 160_000_000
  * Decodes the pixels of a PNG, blended over white if they are transparent.
  *
  * @throws Error if the file is damaged, of an unsupported type, or inflates to more than its declared size
- * @category constructors
- * @since 0.1.0
  */
 export const decode = (parts: ReadonlyArray<Uint8Array>): Pixels => {
   checkInflated(parts)

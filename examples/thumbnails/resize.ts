@@ -9,9 +9,6 @@
 
 /**
  * Pixels in rows from the top left, three bytes each: red, green, blue.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Pixels {
   readonly width: number
@@ -21,9 +18,6 @@ export interface Pixels {
 
 /**
  * Scales an image down. The new size must not exceed the old one.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const resize = (picture: Pixels, width: number, height: number): Pixels => {
   const narrow = squeeze(picture.rgb, { lines: picture.height, from: picture.width, to: width, step: 3, stride: picture.width * 3 })
@@ -71,9 +65,6 @@ const squeeze = (source: Uint8Array | Float32Array, { lines, from, to, step, str
 
 /**
  * Turns an image upright, for an EXIF orientation from 1 to 8.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const orient = (picture: Pixels, orientation: number): Pixels => {
   if (orientation === 1) return picture

@@ -37,8 +37,6 @@ const optionFields = {
  * The content store in a bound bucket.
  *
  * @throws InvalidPlugin
- * @category constructors
- * @since 0.1.0
  */
 export const make = (settings: Plugin.ContentSettings): ContentStore => {
   const { binding, maxBytes, prefix, timeoutMs } = Fields.options("bucket", optionFields, settings)

@@ -74,8 +74,6 @@ const repeated = async <A>(run: () => Promise<A>): Promise<A> => {
  * The content store in a bucket.
  *
  * @throws InvalidPlugin
- * @category constructors
- * @since 0.1.0
  */
 export const make = (settings: Plugin.ContentSettings, world: Options.World = {}): ContentStore => {
   const { maxBytes, ...options } = Fields.options("bucket", optionFields, settings)

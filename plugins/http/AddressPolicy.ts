@@ -42,9 +42,6 @@ const global = networkOf("2000::/3")
 
 /**
  * The kind of an address that is not public, such as `a private address`; `undefined` for a public one.
- *
- * @category getters
- * @since 0.1.0
  */
 export const kindOf = (address: IpAddress.IpAddress): string | undefined =>
   blocks.find(({ network }) => IpAddress.contains(network, address))?.kind ??
@@ -80,9 +77,6 @@ const entryOf = (text: string): Entry | undefined => {
 
 /**
  * Tests whether a text can stand in a list: a name, `*.` and a name, an address, each also with a port, or a network.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isEntry = (text: string): boolean => entryOf(text) !== undefined
 
@@ -115,9 +109,6 @@ const CURE = "Name a public address, or put this one on the channel's allow list
 
 /**
  * The policy of a channel. Invalid entries are left out; {@link isEntry} finds them.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (rules: Rules): AddressPolicy => {
   const entriesOf = (texts: ReadonlyArray<string>) => texts.map(entryOf).filter((entry) => entry !== undefined)

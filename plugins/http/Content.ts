@@ -107,8 +107,6 @@ const begin = async (source: Counted): Promise<{ readonly parts: ReadonlyArray<U
  * Takes in the body of an answer. A text of at most 64 KiB is returned; any other body is streamed into the content store.
  *
  * @throws ChannelError: `http/size` beyond the limit
- * @category combinators
- * @since 0.1.0
  */
 export const take = async (incoming: Incoming): Promise<Taken> => {
   const { headers, keep, limit, room } = incoming

@@ -19,8 +19,6 @@ export const orAborted = <A>(promise: Promise<A>, signal: AbortSignal): Promise<
  * aborted.
  *
  * @throws ChannelError: `io/timeout` after the deadline
- * @category combinators
- * @since 0.1.0
  */
 export const run = async <A>(timeoutMs: number, operation: (signal: AbortSignal) => Promise<A>): Promise<A> => {
   const ending = new AbortController()

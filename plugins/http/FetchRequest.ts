@@ -108,8 +108,6 @@ export interface Limits {
  * Decodes a payload within the limits of its channel.
  *
  * @throws ChannelError `io/invalid`
- * @category constructors
- * @since 0.1.0
  */
 export const decode = (payload: Fields.Of<typeof fields>, limits: Limits): FetchRequest => {
   const { body, expect, headers, maxBytes = limits.maxBytes, redirect, url } = payload

@@ -33,9 +33,6 @@ const failure = (error: unknown): Channel.ChannelError =>
 
 /**
  * The `fetch` of this host.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (): Transport => ({
   resolve: undefined,

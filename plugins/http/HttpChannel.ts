@@ -70,8 +70,6 @@ type Execute = (request: HttpClient.HttpRequest) => Promise<HttpClient.Exchange>
  * The definition of the channel.
  *
  * @throws InvalidPlugin
- * @category constructors
- * @since 0.1.0
  */
 export const define = (settings: Plugin.ChannelSettings, world: Options.World = {}): Channel.Definition => {
   const options = Fields.options("http", fields, settings)

@@ -117,8 +117,6 @@ const afterRedirect = (error: unknown): unknown =>
  * `http/redirect` for too many redirects, or for the first one with the mode `error`.
  *
  * @throws ChannelError, or an error of the host
- * @category combinators
- * @since 0.1.0
  */
 export const exchange = async (client: HttpClient, first: HttpRequest, signal: AbortSignal): Promise<Exchange> => {
   const { origin } = TargetUrl.parse(first.url)

@@ -83,8 +83,6 @@ export interface Common {
  * The client of a channel. A host that cannot pin shows the allow list as its target.
  *
  * @throws InvalidPlugin
- * @category constructors
- * @since 0.1.0
  */
 export const common = (configured: Configured, options: Options): Common => {
   const tls = tlsOf(configured, options)

@@ -49,8 +49,6 @@ const valueOf = ({ prefix, value }: Fields.Of<typeof fields>, asked: Secret.Aske
  * Reads the secrets of the option once, at the start of the channel.
  *
  * @throws InvalidPlugin for an invalid item, a missing secret, or two headers of one name for one origin
- * @category constructors
- * @since 0.1.0
  */
 export const read = (items: ReadonlyArray<unknown>, plugin: string, settings: Plugin.ChannelSettings): OriginHeaders => {
   const asked = { plugin, option: "headers", settings }

@@ -50,9 +50,6 @@ export interface Rule {
 
 /**
  * The milliseconds that an answer asks to wait, at most the longest wait; `undefined` if it asks for none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const of = ({ headers, status }: { readonly headers: Headers; readonly status: number }, rule: Rule): number | undefined => {
   const text = asking.has(status) ? header(headers, "retry-after")?.trim() : undefined

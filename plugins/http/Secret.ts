@@ -43,8 +43,6 @@ export const refused = ({ option, plugin, settings }: Asked, problem: string): P
  * Reads a secret.
  *
  * @throws InvalidPlugin if the variable or the file is missing
- * @category getters
- * @since 0.1.0
  */
 export const read = (secret: Secret, asked: Asked): string => {
   if ("env" in secret) {

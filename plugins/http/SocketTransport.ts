@@ -97,9 +97,6 @@ const sendTo = (outgoing: Outgoing, address: string, tls: Tls): Promise<Answer> 
 
 /**
  * The sockets of this host.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (tls: Tls): Transport => ({
   resolve: async (name) => {

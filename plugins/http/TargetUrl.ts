@@ -32,8 +32,6 @@ const reasonOf = (text: string): string => {
  * trailing dot, percent-encodings, other alphabets, and addresses as `0x7f.1`, `2130706433` or `127.1`.
  *
  * @throws ChannelError
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (text: string): URL => {
   if (text.length > MAX_LENGTH) throw refuse(`the URL has ${text.length} characters; the limit is ${MAX_LENGTH}`)

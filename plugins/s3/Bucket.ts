@@ -39,9 +39,6 @@ const encoded = (segment: string): string =>
 
 /**
  * The URL of an object of a space.
- *
- * @category getters
- * @since 0.1.0
  */
 export const urlOf = ({ base, prefix }: Pick<Bucket, "base" | "prefix">, { space }: Pick<Channel.Job, "space">, key: string): string =>
   `${base}/${`${prefix}${space}/${key}`.split("/").map(encoded).join("/")}`
@@ -50,8 +47,6 @@ export const urlOf = ({ base, prefix }: Pick<Bucket, "base" | "prefix">, { space
  * Sends a signed request, and reads its answer.
  *
  * @throws ChannelError, or an error of the host
- * @category combinators
- * @since 0.1.0
  */
 export const exchange = async <A>(bucket: Bucket, signal: AbortSignal, request: ObjectRequest<A>): Promise<A> => {
   const { body, headers = [], method, read, url } = request

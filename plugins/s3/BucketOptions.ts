@@ -66,8 +66,6 @@ const credentialsOf = (
  * The bucket of decoded options, and the parts of a definition of a channel that follow from them.
  *
  * @throws InvalidPlugin
- * @category constructors
- * @since 0.1.0
  */
 export const open = (
   configured: Configured,

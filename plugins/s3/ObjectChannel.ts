@@ -143,8 +143,6 @@ const presign = (bucket: Bucket.Bucket) =>
  * The definition of the channel.
  *
  * @throws InvalidPlugin
- * @category constructors
- * @since 0.1.0
  */
 export const define = (settings: Plugin.ChannelSettings, world: Options.World = {}): Channel.Definition => {
   const { maxRetryAfterMs: longest } = Options.fields

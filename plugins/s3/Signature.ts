@@ -30,9 +30,6 @@ const sha256 = async (bytes: Uint8Array): Promise<string> =>
 
 /**
  * The headers of a request, signed together with its body.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const sign = async (credentials: Credentials, { body, headers, method, url }: Unsigned, millis: number): Promise<Headers> => {
   const digest = await sha256(body ?? new Uint8Array())
@@ -50,9 +47,6 @@ export const sign = async (credentials: Credentials, { body, headers, method, ur
 
 /**
  * A URL with which anybody can do one method until its seconds are over.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const presign = async (
   credentials: Credentials,

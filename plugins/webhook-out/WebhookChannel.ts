@@ -80,8 +80,6 @@ const check = (answer: HttpClient.Exchange): void => {
  * The definition of the channel.
  *
  * @throws InvalidPlugin
- * @category constructors
- * @since 0.1.0
  */
 export const define = (settings: Plugin.ChannelSettings, world: Options.World = {}): Channel.Definition => {
   const { now = Date.now } = world

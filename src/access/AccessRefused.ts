@@ -7,9 +7,6 @@ import type { Code } from "../contract/Refusal.ts"
 
 /**
  * A credential is refused. The reason depends on the credential and the request alone, so it tells nothing of what exists.
- *
- * @category errors
- * @since 0.2.0
  */
 export class AccessRefused extends Error {
   readonly _tag = "AccessRefused"

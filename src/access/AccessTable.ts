@@ -55,9 +55,6 @@ const spentIn = (database: Database): Readonly<Record<string, number>> =>
 
 /**
  * All tokens; `undefined` if the revision is the known one.
- *
- * @category getters
- * @since 0.2.0
  */
 export const load = (database: Database, known?: string): Snapshot | undefined => {
   if (!isThere(database)) return known === "" ? undefined : { revision: "", tokens: [] }
@@ -75,9 +72,6 @@ const forgotten = (tokens: ReadonlyArray<Token>, now: number): ReadonlyArray<str
 
 /**
  * Saves one token, unless another change came first.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const save = (database: Database, { known, now, revision, token }: Change): Saved =>
   database.transaction(() => {
@@ -92,9 +86,6 @@ export const save = (database: Database, { known, now, revision, token }: Change
 
 /**
  * Notes the day of a use. No other host has to load it, so the revision stays.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const use = (database: Database, id: string, day: string): void => {
   if (isThere(database)) database.rows("UPDATE token SET row = json_set(row, '$.used', ?) WHERE id = ?", day, id)
@@ -102,9 +93,6 @@ export const use = (database: Database, id: string, day: string): void => {
 
 /**
  * The random text of the key of sessions, which is kept at the first call with one.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const key = (database: Database, drawn?: string): string | undefined => {
   const { rows } = database
@@ -122,9 +110,6 @@ export const key = (database: Database, drawn?: string): string | undefined => {
 
 /**
  * Notes that a pass is over before its end.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const spend = (database: Database, spent: Spent & { readonly now: number }): "again" | "first" | "full" =>
   database.transaction(() => {
@@ -144,9 +129,6 @@ export const spend = (database: Database, spent: Spent & { readonly now: number 
 
 /**
  * The store of tokens in an open database.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const storeOf = (database: Database): Store => ({
   load: async (known) => load(database, known),

@@ -30,9 +30,6 @@ const refused = ({ id }: Token, part: Part, reason: string): AccessRefused =>
 
 /**
  * The refusal of a request to a space, or to all without one, that is beyond the spaces of a token; `undefined` otherwise.
- *
- * @category getters
- * @since 0.2.0
  */
 export const beyondSpaces = (token: Token, space: string | undefined): AccessRefused | undefined => {
   const { spaces } = token
@@ -46,9 +43,6 @@ export const beyondSpaces = (token: Token, space: string | undefined): AccessRef
  *
  * A token with prefixes reads the cells at and below them. The address of a signal is in its body, so the view of its space decides
  * on it. A token with a clearance uses the endpoints of readers.
- *
- * @category getters
- * @since 0.2.0
  */
 export const refusalOf = (token: Token, { access, verb }: Rule, { cell, space }: Place): AccessRefused | undefined => {
   if (access === "anyone" || access === "holder") return undefined
@@ -66,9 +60,6 @@ export const refusalOf = (token: Token, { access, verb }: Rule, { cell, space }:
 
 /**
  * Whether a request of a token is answered from a view of its space: by addresses, by labels, or without the signals of the runtime.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isViewed = (token: Token, isSignal: boolean): boolean =>
   isNarrow(token) || (isSignal && !(token.verbs.includes("read") && token.verbs.includes("operate")))

@@ -75,9 +75,6 @@ const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 
 /**
  * The JSON Web Tokens of a host.
- *
- * @category models
- * @since 0.2.0
  */
 export class JwtSet {
   private readonly parts: Parts

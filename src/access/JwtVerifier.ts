@@ -130,9 +130,6 @@ const refusalOf = (failure: unknown): Verified => {
 
 /**
  * The verifier of the tokens of an issuer.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = (settings: Settings, parts: VerifierParts): Verifier => {
   const { algorithms, audience, issuer, jwks, tolerance = TOLERANCE } = settings

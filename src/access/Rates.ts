@@ -49,9 +49,6 @@ const OTHERS = "*"
 
 /**
  * The buckets of a host.
- *
- * @category models
- * @since 0.2.0
  */
 export class Rates {
   private readonly settings: Settings

@@ -63,9 +63,6 @@ const codeOf = ({ digest, key }: Secrets, text: string): string => hmac(key, JSO
 
 /**
  * The text of a pass.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const write = ({ expires, id, kind, name }: Pass, secrets: Secrets): string => {
   const text = `sy${letters[kind]}.${id}.${expires.toString(36)}.${name}`
@@ -74,8 +71,5 @@ export const write = ({ expires, id, kind, name }: Pass, secrets: Secrets): stri
 
 /**
  * Whether the code of a pass is made with these secrets. It takes a constant time.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isMadeWith = ({ code, text }: Shown, secrets: Secrets): boolean => isSame(code, codeOf(secrets, text))

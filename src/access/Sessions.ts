@@ -75,9 +75,6 @@ const keyless = new AccessRefused(
 
 /**
  * The sessions of a host.
- *
- * @category models
- * @since 0.2.0
  */
 export class Sessions {
   private readonly parts: Parts

@@ -7,9 +7,6 @@ import type { Verb } from "../contract/Endpoint.ts"
 
 /**
  * A token.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Token {
   /** Its public name, which is a part of its secret. */
@@ -63,9 +60,6 @@ export const isNarrow = ({ clearance, prefixes }: Token): boolean => prefixes !=
 
 /**
  * Compares two texts in a time that depends on their lengths alone.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isSame = (a: string, b: string): boolean => {
   let difference = a.length ^ b.length

@@ -70,9 +70,6 @@ const DIGITS = "0123456789abcdefghijklmnopqrstuv"
 
 /**
  * The administration of a set of tokens.
- *
- * @category models
- * @since 0.2.0
  */
 export class TokenAdmin {
   private readonly parts: Parts

@@ -51,9 +51,6 @@ export interface Change {
 
 /**
  * The store of tokens.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Store {
   /** All tokens; `undefined` if the revision is the known one. */
@@ -103,9 +100,6 @@ const unknown = new AccessRefused(
 
 /**
  * The tokens of a host.
- *
- * @category models
- * @since 0.2.0
  */
 export class TokenSet {
   readonly parts: Parts

@@ -20,9 +20,6 @@ const TABLE = `CREATE TABLE IF NOT EXISTS withdrawn (${COLUMNS}) STRICT, WITHOUT
 
 /**
  * All entries.
- *
- * @category getters
- * @since 0.2.0
  */
 export const load = ({ rows }: Database): Withdrawn => {
   if (rows("SELECT 1 FROM sqlite_schema WHERE name = 'withdrawn'").length === 0) return new Map()
@@ -34,9 +31,6 @@ export const isOf = ({ withdrawn = [] }: Change): boolean => withdrawn.length > 
 
 /**
  * Adds the entries of a change. An entry keeps its first time.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const add = ({ rows, transaction }: Database, { now, token: { expires }, withdrawn = [] }: Change): void =>
   transaction(() => {
@@ -48,9 +42,6 @@ export const add = ({ rows, transaction }: Database, { now, token: { expires }, 
 
 /**
  * Tokens without the secrets that were withdrawn, and revoked where their ids were.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const applied = (snapshot: Snapshot, withdrawn: Withdrawn): Snapshot => withdrawn.size === 0 ? snapshot : {
   ...snapshot,

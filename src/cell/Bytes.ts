@@ -6,9 +6,6 @@
 
 /**
  * Copies all parts into one array, in order.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.byteLength, 0))

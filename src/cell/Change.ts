@@ -15,9 +15,6 @@ import * as Value from "./Value.ts"
 
 /**
  * A write to one document.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Change {
   /** The document, and the path that was written. */
@@ -49,9 +46,6 @@ export interface Step {
  *
  * The paths must overlap, and the value at the read path must differ. Where that path was not reachable, the depth to
  * which it leads must differ.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const triggers = (read: Read, step: Step): boolean => {
   if (!overlaps(read.path, step.path)) return false

@@ -22,9 +22,6 @@ type Parts = (ast: AST) => Check
  * Compiles the check of a schema without transformation.
  *
  * `parsed` gives the check by the schema's own parser, for the kinds of schemas that are not compiled.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const compile = (root: AST, parsed: Parts): Check => {
   const known = new Map<AST, Check>()

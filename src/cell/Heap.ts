@@ -6,9 +6,6 @@
 
 /**
  * Items ordered by `compare`. Insertion and removal take logarithmic time.
- *
- * @category models
- * @since 0.1.0
  */
 export class Heap<A> {
   private readonly items: Array<A> = []

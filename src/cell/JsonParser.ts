@@ -11,8 +11,6 @@
  * Parses a JSON text.
  *
  * @throws SyntaxError
- * @category decoding
- * @since 0.1.0
  */
 export const parse = (text: string): unknown => {
   const value: unknown = JSON.parse(text)

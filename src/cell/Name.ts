@@ -20,9 +20,6 @@ const forbidden = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff/*?#%\\"<>]/
 
 /**
  * Returns the reason why `name` is not a valid name, or `undefined` if it is valid.
- *
- * @category guards
- * @since 0.1.0
  */
 export const refusal = (name: string): string | undefined => {
   if (name === "") return "a name between slashes is empty"
@@ -38,9 +35,6 @@ export const refusal = (name: string): string | undefined => {
 
 /**
  * Splits a path such as `/signals/image` into names; returns the reason as a string if the path is invalid.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const split = (path: string, refuse: (name: string) => string | undefined = refusal): ReadonlyArray<string> | string => {
   if (!path.startsWith("/")) return "a path starts with a slash"

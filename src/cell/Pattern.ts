@@ -29,9 +29,6 @@ export type Segment =
 
 /**
  * A parsed pattern.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Pattern {
   readonly text: string
@@ -45,9 +42,6 @@ export type Mode = "exact" | "prefix"
 
 /**
  * A text is not a pattern. `reason` names the rule that it breaks.
- *
- * @category errors
- * @since 0.1.0
  */
 export class InvalidPattern extends Data.TaggedError("InvalidPattern")<{ readonly text: string; readonly reason: string }> {
   readonly code = "pattern/invalid"
@@ -63,8 +57,6 @@ const capture = /^:[A-Za-z_][A-Za-z0-9_]*$/
  * Parses a pattern. The empty text matches every path.
  *
  * @throws InvalidPattern
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (text: string): Pattern => {
   if (text === "") return { text, segments: [{ kind: "many" }], specificity: 0 }
@@ -97,18 +89,12 @@ const weight = (segment: Segment): number => segment.kind === "literal" ? 2 : se
 
 /**
  * Tests whether a pattern matches a path, given as its names.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const matches = (pattern: Pattern, names: ReadonlyArray<string>, mode: Mode): boolean =>
   align(pattern.segments, names, mode) !== undefined
 
 /**
  * Returns the names that the `:name` segments capture, or `undefined` if the path does not match.
- *
- * @category getters
- * @since 0.1.0
  */
 export const params = (pattern: Pattern, names: ReadonlyArray<string>, mode: Mode): Readonly<Record<string, string>> | undefined => {
   const places = align(pattern.segments, names, mode)

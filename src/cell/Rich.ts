@@ -24,9 +24,6 @@ export const is = (text: string): boolean => text.startsWith(BEGIN)
 
 /**
  * Encodes a canonical value. A shared object is written at each of its places, because a value is a tree.
- *
- * @category encoding
- * @since 0.1.0
  */
 export const write = (value: Value.Value): string => {
   const { json, meta } = superjson.serialize(value)
@@ -52,9 +49,6 @@ export interface Items {
 
 /**
  * The number of characters by which rich items lengthen the text of a document of this form.
- *
- * @category getters
- * @since 0.1.0
  */
 export const growth = ({ isRich, isTyped }: Form, { count, items, path }: Items): number => {
   const { json, meta } = superjson.serialize(items)
@@ -72,9 +66,6 @@ export const growth = ({ isRich, isTyped }: Form, { count, items, path }: Items)
 
 /**
  * Decodes a text that {@link write} made or {@link accept} checked.
- *
- * @category decoding
- * @since 0.1.0
  */
 export const read = (text: string): Value.Value =>
   superjson.deserialize<Value.Value>(JsonParser.parse(text.slice(BEGIN.length, -1)) as SuperJSONResult)
@@ -87,8 +78,6 @@ export const isTyped = (text: string): boolean =>
  * Checks and decodes parsed JSON in the form, from outside.
  *
  * @throws InvalidValue
- * @category decoding
- * @since 0.1.0
  */
 export const accept = (body: Value.Value): Value.Value => {
   const { json, meta } = fields(fields(body, [KEY])[KEY], ["json", "meta"])

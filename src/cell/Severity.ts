@@ -19,9 +19,6 @@ export type Severity = typeof all[number]
 
 /**
  * Tests whether a text is a severity.
- *
- * @category guards
- * @since 0.1.0
  */
 export const is = (text: unknown): text is Severity => all.includes(text as Severity)
 

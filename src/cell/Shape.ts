@@ -24,9 +24,6 @@ const MAX_SHOWN = 60
 
 /**
  * The reason why values of a schema cannot be stored as they are; `undefined` if they can.
- *
- * @category getters
- * @since 0.1.0
  */
 export const refusal = (ast: AST): string | undefined => refusalAt(ast, "", new Set())
 
@@ -73,9 +70,6 @@ const partsOf = (ast: AST): ReadonlyArray<readonly [key: string, part: AST]> => 
 
 /**
  * The schemas of the part with a key: several for a union, and none if the schema does not tell.
- *
- * @category getters
- * @since 0.1.0
  */
 export const partOf = (ast: AST, key: string): ReadonlyArray<AST> => {
   switch (ast._tag) {
@@ -98,9 +92,6 @@ export const partOf = (ast: AST, key: string): ReadonlyArray<AST> => {
 
 /**
  * The values of a schema, in words.
- *
- * @category getters
- * @since 0.1.0
  */
 export const expected = (ast: AST): string => {
   const told = ast.annotations?.["expected"] ?? ast.annotations?.["identifier"]
@@ -127,9 +118,6 @@ const words: Readonly<Record<string, string>> = {
 
 /**
  * The mistakes of a value, from the failure of its check.
- *
- * @category getters
- * @since 0.1.0
  */
 export const mistakes = (issue: SchemaIssue.Issue, root: { readonly ast: AST; readonly value: unknown }): ReadonlyArray<Mistake> => {
   const found: Array<Mistake> = []

@@ -28,9 +28,6 @@ export type Given = Readonly<Record<string, string>>
 
 /**
  * A path with literal and `:name` segments.
- *
- * @category models
- * @since 0.1.0
  */
 export class Template {
   readonly path: string
@@ -148,9 +145,6 @@ export type Relation = "apart" | "equal" | "narrower" | "wider" | "crossed"
 
 /**
  * Compares the paths of two templates.
- *
- * @category getters
- * @since 0.1.0
  */
 export const relation = (a: Template, b: Template): Relation => {
   if (a.segments.length !== b.segments.length) return "apart"

@@ -12,9 +12,6 @@ const AVERAGE = 64
 
 /**
  * A cache that keeps at most so many entries, with texts of at most 64 times as many characters together.
- *
- * @category models
- * @since 0.2.0
  */
 export class TextCache<A> {
   private readonly known = new Map<string, A>()

@@ -87,9 +87,6 @@ const isSchema = (value: unknown): value is Checking =>
 
 /**
  * The type of a cell or of a part of it, or of a payload.
- *
- * @category models
- * @since 0.1.0
  */
 export class Type {
   /** The path of the family or of the signal. */
@@ -218,9 +215,6 @@ export const templateOf = (path: string): Template => {
 
 /**
  * The upgrades of older values to a type. Each is made once as long as its value is in memory.
- *
- * @category models
- * @since 0.1.0
  */
 export class Upgrades {
   private readonly type: Type

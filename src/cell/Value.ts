@@ -47,9 +47,6 @@ const LONG = 1n << 64n
 
 /**
  * A value cannot be stored in a cell. `at` is the path to the refused part, `reason` the rule that it breaks.
- *
- * @category errors
- * @since 0.1.0
  */
 export class InvalidValue extends Data.TaggedError("InvalidValue")<{ readonly at: string; readonly reason: string }> {
   readonly code = "value/invalid"
@@ -103,8 +100,6 @@ const MAX_BYTE = 4
  * frozen in place; others are copied.
  *
  * @throws InvalidValue
- * @category constructors
- * @since 0.1.0
  */
 export const canonical = (value: unknown, limit = MAX_BOUND, depth = MAX_DEPTH): Canonical => {
   rich = false
@@ -266,9 +261,6 @@ const isPlain = (value: object): boolean => {
 
 /**
  * Returns the value at `path` inside `value`, or `undefined` if there is none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const at = (value: Value, path: Path): Value => {
   let here = value
@@ -290,9 +282,6 @@ export const step = (container: Value, key: string): Value => {
 
 /**
  * Tests two canonical values for deep equality.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const equals = (a: Value, b: Value): boolean => {
   if (Object.is(a, b)) return true

@@ -18,9 +18,6 @@ interface Channels {
 
 /**
  * The warnings about actions whose channels are absent. A space that does not exist yet tells none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const of = Effect.fn("AbsentChannels.of")(function*({ actions, lines }: ControlFile, space: string) {
   const client = yield* Client

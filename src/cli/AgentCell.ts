@@ -21,9 +21,6 @@ const refuse = (): never => {
 
 /**
  * Reads a control file with its settings from a space, which has to exist.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: string) {
   const place = CellStore.place(cell)
@@ -62,9 +59,6 @@ export const read = Effect.fn("AgentCell.read")(function*(cell: string, space: s
 
 /**
  * Approves a program of a file in a cell. Its enzyme wakes the agent.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const approve = Effect.fn("AgentCell.approve")(function*(
   { cell, hash, space }: { readonly cell: string; readonly hash: string; readonly space: string }

@@ -78,9 +78,6 @@ const run = Command.make("run", { ...AgentSettings.flags, json: Output.json }, (
 
 /**
  * The command `agent`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("agent").pipe(
   Command.withDescription("Run the actions of a control file, heartbeat.md"),

@@ -34,9 +34,6 @@ const failed = ({ code, message }: CliFailure): LedgerFailed => new LedgerFailed
 
 /**
  * The ledger in a space, which is created by the first use, unless `create` is false. An absent space has no records.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = (space: string, create: boolean = true): Layer.Layer<Ledger, CliFailure, Client> =>
   Layer.effect(Ledger, Effect.gen(function*() {

@@ -20,9 +20,6 @@ import { CliFailure, exits, from } from "./CliFailure.ts"
 /**
  * The request for a wake by the flags of a command, the store of its file, and the space of the ledger. A command that only reads
  * creates no space.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = Effect.fn("AgentRequest.make")(function*(flags: AgentSettings.Flags, isReading: boolean = false) {
   const { file, settings, space } = yield* AgentSettings.resolve(flags)
@@ -50,9 +47,6 @@ const ofCell = Effect.fnUntraced(function*(cell: string, { heartbeat, profile, .
 
 /**
  * As {@link make}, and with `--cell` for a file in a cell. A command only reads such a file.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const open = (flags: AgentSettings.CellFlags, isReading: boolean = true) => Effect.gen(function*() {
   return Option.isSome(flags.cell) ? yield* ofCell(flags.cell.value, flags) : yield* make(flags, isReading)

@@ -76,17 +76,11 @@ const textsOf = (fields: Config["agent"] = {}): Settings.Texts =>
 
 /**
  * The configuration with an agent, so that its types of actions are loaded.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const withAgent = (config: Config): Config => ({ ...config, agent: config.agent ?? {} })
 
 /**
  * Resolves the settings of a command.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const resolve = Effect.fn("AgentSettings.resolve")(function*(flags: Flags) {
   const { agent = {} } = yield* DataFolder.config

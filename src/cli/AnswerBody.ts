@@ -15,8 +15,6 @@ export class AnswerTooLong extends Data.TaggedError("AnswerTooLong") {}
  * Reads the bytes of a body. An abort ends the body at once.
  *
  * @throws AnswerTooLong
- * @category combinators
- * @since 0.1.0
  */
 export const read = async ({ body }: Response, signal: AbortSignal): Promise<Uint8Array> => {
   const chunks: Array<Uint8Array> = []

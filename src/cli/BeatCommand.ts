@@ -47,9 +47,6 @@ const describe = (name: string, ledger: unknown): ReadonlyArray<string> => {
 
 /**
  * The command `beat`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("beat").pipe(
   Command.withDescription("Look at beats"),

@@ -40,9 +40,6 @@ const lines = ({ files, kept, modules, out, parts, slices }: Build): ReadonlyArr
 
 /**
  * The command `build`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("build", { target, out, keep, json: Output.json }, ({ json, keep, out, target }) =>
   Effect.gen(function*() {

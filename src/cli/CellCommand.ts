@@ -108,9 +108,6 @@ const placeOf = (id: string) => /^-?\d{1,15}$/.test(id) ? { beat: Number(id) } :
 
 /**
  * The command `cell`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("cell").pipe(
   Command.withDescription("Read and write cells"),

@@ -48,9 +48,6 @@ export type Agent = typeof AgentCommand.command
 
 /**
  * The command `systole`. A build has the command `agent` only if its project has an agent, and those of its ledgers.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = ({ agent, slices }: Pick<Invocation, "agent" | "slices">) => Command.make("systole").pipe(
   Command.withDescription(description),
@@ -108,9 +105,6 @@ const isOfAnswer = (args: ReadonlyArray<string>, defect: unknown): boolean => {
 
 /**
  * Runs the command line and returns the exit code.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const run = ({ args, version, ...program }: Invocation) =>
   Command.runWith(command(program), { version })(args).pipe(

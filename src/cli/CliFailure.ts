@@ -29,9 +29,6 @@ export const exits = {
 
 /**
  * A command failed.
- *
- * @category errors
- * @since 0.1.0
  */
 export class CliFailure extends Data.TaggedError("CliFailure")<{
   readonly exit: number
@@ -43,9 +40,6 @@ export class CliFailure extends Data.TaggedError("CliFailure")<{
 
 /**
  * Converts a failure with a stable code to a failure of the command line.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const from = ({ code, message, places }: Pick<CliFailure, "code" | "message" | "places">): CliFailure =>
   new CliFailure({ exit: exitOf(code), code, message, places })
@@ -75,9 +69,6 @@ const own: ReadonlyMap<string, Refusal.Kind> = new Map([
 
 /**
  * The exit code of a failure's stable code.
- *
- * @category getters
- * @since 0.1.0
  */
 export const exitOf = (code: string): number => {
   const kind = Refusal.kindOf(code) ?? own.get(code) ?? (code.endsWith("absent") ? "absent" : undefined)

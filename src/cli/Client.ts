@@ -54,9 +54,6 @@ type Requirements = Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Settin
 
 /**
  * Sends requests to the ingress.
- *
- * @category services
- * @since 0.1.0
  */
 export class Client extends Context.Service<Client, {
   /** Sends a request and decodes the JSON of the answer. Fails with the refusal of the ingress. */
@@ -156,9 +153,6 @@ const within = (seconds: number) => <A, R>(step: Effect.Effect<A, CliFailure, R>
 
 /**
  * A client of one server. Each answer has limits of time and size, whatever the server sends.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const connect = ({ fetch, token, unreachable, url }: Target): Client["Service"] => {
   const send = (path: string, { body, headers, isOfEvent = false, method = "GET" }: Ask = {}) =>
@@ -232,9 +226,6 @@ const read = (response: Response): Effect.Effect<unknown, CliFailure> =>
 
 /**
  * The failure for an answer that no server of this version gives. `which` describes the answer.
- *
- * @category errors
- * @since 0.1.0
  */
 export const foreign = (which: string): CliFailure =>
   new CliFailure({

@@ -64,9 +64,6 @@ const plain = (verb: string, done: string, description: string) =>
 
 /**
  * The lifecycle commands of a space.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const commands = [
   plain("pause", "paused", "Pause a space: all signals but those with qos control wait, and /data is locked"),

@@ -17,9 +17,6 @@ import * as RemoteServer from "./RemoteServer.ts"
 
 /**
  * The global flag `--data`. Every command accepts it, so that each can address the server of one folder.
- *
- * @category references
- * @since 0.1.0
  */
 export const flag = GlobalFlag.Setting("data")({
   flag: Flag.String("data").pipe(
@@ -30,9 +27,6 @@ export const flag = GlobalFlag.Setting("data")({
 
 /**
  * The global flag `--env`. Every command accepts it, because the configuration of each environment may have a data folder of its own.
- *
- * @category references
- * @since 0.1.0
  */
 export const environment = GlobalFlag.Setting("env")({
   flag: Flag.String("env").pipe(
@@ -43,9 +37,6 @@ export const environment = GlobalFlag.Setting("env")({
 
 /**
  * Fails with `server/flag` if the command line chooses a data folder or an environment, which a server elsewhere has already.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const refused = Effect.gen(function*() {
   const names = [...Option.isSome(yield* flag) ? ["--data"] : [], ...Option.isSome(yield* environment) ? ["--env"] : []]
@@ -59,9 +50,6 @@ export const refused = Effect.gen(function*() {
 
 /**
  * Whether the data folder of a configuration is there.
- *
- * @category getters
- * @since 0.1.0
  */
 export const exists = Effect.fn("DataFolder.exists")(function*(config: Config) {
   const path = yield* Path.Path
@@ -72,9 +60,6 @@ export const exists = Effect.fn("DataFolder.exists")(function*(config: Config) {
 /**
  * The configuration of the project in its environment, with the data folder of the command line. Fails with `server/flag` if the
  * command line has `--server`, too.
- *
- * @category getters
- * @since 0.1.0
  */
 export const config = Effect.gen(function*() {
   if (Option.isSome(yield* RemoteServer.flag)) {

@@ -61,9 +61,6 @@ const about = ({ signal, space, target }: DeadLetter): string =>
 
 /**
  * The command `dead`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("dead").pipe(
   Command.withDescription("List, show and redeliver dead letters"),

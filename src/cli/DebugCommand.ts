@@ -42,9 +42,6 @@ const step = Command.make("step", { space: SpaceArgument.name, json: Output.json
 
 /**
  * The command `debug`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("debug").pipe(
   Command.withDescription("Step through a space of systole dev, which systole space hold keeps from running by itself; list drains"),

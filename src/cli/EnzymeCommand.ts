@@ -27,9 +27,6 @@ const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
 
 /**
  * The command `enzyme`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("enzyme").pipe(
   Command.withDescription("Look at enzymes"),

@@ -120,9 +120,6 @@ const extras: Readonly<Record<string, ReadonlyArray<typeof FlowCommand.declared 
 
 /**
  * The command of a ledger.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = (face: Face) => {
   const { text: { command, lines, many, one, version }, verbs } = face

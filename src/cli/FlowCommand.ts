@@ -11,9 +11,6 @@ import * as PageList from "./PageList.ts"
 
 /**
  * The command `flow declared`.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const declared = Command.make("declared", { json: Output.json }, ({ json }) =>
   PageList.noted<Flow.Described>("/v1/flows", "flows").pipe(

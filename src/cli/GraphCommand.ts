@@ -19,9 +19,6 @@ const formats = ["table", "dot", "mermaid"] as const
 
 /**
  * The command `graph`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("graph", {
   space: SpaceArgument.name,

@@ -57,9 +57,6 @@ const verify = Command.make("verify", { space: SpaceArgument.name, json: Output.
 
 /**
  * The command `journal`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const journal = Command.make("journal").pipe(
   Command.withDescription("Look at the journal"),
@@ -93,9 +90,6 @@ const bound = (name: string, description: string) => Flag.Int(name).pipe(Flag.wi
 
 /**
  * The command `replay`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const replay = Command.make("replay", {
   space: SpaceArgument.name,
@@ -134,9 +128,6 @@ export const replay = Command.make("replay", {
 
 /**
  * The command `why`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const why = Command.make("why", {
   space: SpaceArgument.name,
@@ -175,9 +166,6 @@ const shown = (value: unknown): string => value === undefined ? "absent" : JSON.
 
 /**
  * The command `explain`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const explain = Command.make("explain", {
   space: SpaceArgument.name,

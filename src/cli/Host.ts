@@ -17,9 +17,6 @@ export type Fetch = (request: Request, address?: () => string | undefined) => Re
 
 /**
  * An open project: its modules are loaded and its kernel is ready.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Project {
   readonly found: Found
@@ -45,9 +42,6 @@ export type Target = typeof TARGETS[number]
 
 /**
  * A request for a build.
- *
- * @category models
- * @since 0.1.0
  */
 export interface BuildRequest {
   readonly target: Target
@@ -61,9 +55,6 @@ export interface BuildRequest {
 
 /**
  * A finished build.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Build {
   readonly target: Target
@@ -84,9 +75,6 @@ export interface Build {
 
 /**
  * Opens projects and serves them on a host.
- *
- * @category services
- * @since 0.1.0
  */
 export class Host extends Context.Service<Host, {
   /** The folder of the project. */

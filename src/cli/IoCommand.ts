@@ -13,9 +13,6 @@ import * as SpaceArgument from "./SpaceArgument.ts"
 
 /**
  * The command `io channels`.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const channels = Command.make("channels", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask<{ readonly channels: ReadonlyArray<ChannelRow> }>(`${SpaceArgument.path(space)}/io/channels`)).pipe(
@@ -46,9 +43,6 @@ const rowsOf = (drains: ReadonlyArray<Drain>): ReadonlyArray<DrainedRow> =>
 
 /**
  * The command `debug io`, which prints the completions that beats captured.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const drains = PageList.command<DrainedRow>({
   name: "io",

@@ -9,9 +9,6 @@ import { CliFailure, exits } from "./CliFailure.ts"
 
 /**
  * Parses a JSON argument. `name` identifies it in the error message.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (name: string, text: string): Effect.Effect<unknown, CliFailure> =>
   Effect.try({

@@ -20,9 +20,6 @@ const unserved = new CliFailure({
 
 /**
  * The command `login`.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const command = Command.make("login", { json: Output.json }, ({ json }) =>
   Client.use((client) => Effect.gen(function*() {

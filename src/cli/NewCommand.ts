@@ -74,9 +74,6 @@ const plugin = Command.make("plugin", { name: name(moduleName, "plugin"), json: 
 
 /**
  * The command `new`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("new").pipe(
   Command.withDescription("Begin a project, an enzyme or a plugin"),

@@ -10,9 +10,6 @@ import * as Printable from "../diagnostic/Printable.ts"
 
 /**
  * The flag `--json` of every command.
- *
- * @category references
- * @since 0.1.0
  */
 export const json = Flag.Boolean("json").pipe(
   Flag.withDescription("Print data as JSON, one value on each line"),
@@ -21,9 +18,6 @@ export const json = Flag.Boolean("json").pipe(
 
 /**
  * Prints data, as JSON or as text.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const data = (asJson: boolean, value: unknown, text: string | ReadonlyArray<string>): Effect.Effect<void> => {
   if (asJson) return Console.log(Printable.lines(JSON.stringify(value)))
@@ -33,17 +27,11 @@ export const data = (asJson: boolean, value: unknown, text: string | ReadonlyArr
 
 /**
  * Prints a message.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const note = (text: string): Effect.Effect<void> => Console.error(Printable.lines(text))
 
 /**
  * Formats rows with aligned columns.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const table = (given: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const rows = given.map((row) => row.map(Printable.line))

@@ -41,9 +41,6 @@ export interface List<Row> {
 
 /**
  * The page in an answer, with its rows in the field `rows`. Fails with `server/answer` for an answer without rows or cursor.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const page = <Row>(answer: unknown, rows: string): Effect.Effect<Page<Row>, CliFailure> => {
   const { [rows]: found, next } = (answer ?? {}) as Readonly<Record<string, unknown>>
@@ -64,9 +61,6 @@ export interface Rows<Row> {
 /**
  * The rows of all pages of a list, whose cursors grow. A cursor that does not advance would give pages for ever, and fails
  * with `server/answer`. A list that is longer than a command reads is cut.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const all = <Row, R>(
   fetch: (after: string | undefined) => Effect.Effect<Page<Row>, CliFailure, R>
@@ -90,25 +84,16 @@ export const all = <Row, R>(
 
 /**
  * The parameter of a request that goes on after a cursor.
- *
- * @category getters
- * @since 0.1.0
  */
 export const from = (after: string | undefined): string => after === undefined ? "" : `&after=${encodeURIComponent(after)}`
 
 /**
  * The failure for a list that a command needs as a whole.
- *
- * @category errors
- * @since 0.1.0
  */
 export const endless = (): CliFailure => foreign(`with a list of more than ${MAX_READ} rows or ${MAX_PAGES} pages`)
 
 /**
  * All rows of a list that is needed as a whole. Fails with `server/answer` if it is longer than a command reads.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const every = <Row>(path: string, field: string): Effect.Effect<ReadonlyArray<Row>, CliFailure, Client> =>
   Effect.flatMap(read<Row>(path, field), ({ isCut, rows }) => isCut ? Effect.fail(endless()) : Effect.succeed(rows))
@@ -120,9 +105,6 @@ const read = <Row>(path: string, field: string): Effect.Effect<Rows<Row>, CliFai
 
 /**
  * The rows of a list. A note on standard error tells that it is longer than a command reads.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const noted = <Row>(path: string, field: string): Effect.Effect<ReadonlyArray<Row>, CliFailure, Client> =>
   Effect.flatMap(read<Row>(path, field), ({ isCut, rows }) =>
@@ -131,9 +113,6 @@ export const noted = <Row>(path: string, field: string): Effect.Effect<ReadonlyA
 /**
  * A page as the server returns it from `path` below a space, with its rows in the field `rows`. `query` is added to the
  * parameters of the request.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const served = <Row>(path: string, rows: string, query = "") => ({ after, limit, space }: PageRequest) =>
   Client.use((client) =>
@@ -148,9 +127,6 @@ export interface Order {
 
 /**
  * A page of a list in an order of its own: it reads all rows, and goes on after the row of an id.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const ordered = <Row>(path: string, field: string, { id, order }: Order) => ({ after, limit, space }: PageRequest) =>
   Effect.map(noted<Row & Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/${path}?limit=${MAX_PAGE}`, field), (found) => {
@@ -193,9 +169,6 @@ const print = <Row>({ columns, page }: List<Row>, { after, json, limit, space }:
 
 /**
  * The command that prints a list, and on standard error the cursor of the next page.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = <Row>(list: List<Row>) =>
   Command.make(list.name, parameters(list), (given) => print(list, given)).pipe(Command.withDescription(list.description))
@@ -209,9 +182,6 @@ export interface Narrowing<Row> {
 
 /**
  * The same command with a flag that narrows the list down.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const narrowed = <Row>(list: List<Row>, { description, name, page }: Narrowing<Row>) => {
   const flag = Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))

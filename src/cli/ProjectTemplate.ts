@@ -229,9 +229,6 @@ export interface Project {
 
 /**
  * The three steps from the folder above a new project to its first beat.
- *
- * @category getters
- * @since 0.2.0
  */
 export const steps = ({ name, template }: Pick<Project, "name" | "template">): ReadonlyArray<Step> => [
   { command: `cd ${name} && npm install`, does: "installs its packages" },
@@ -243,9 +240,6 @@ const stepLines = (steps: ReadonlyArray<Step>): ReadonlyArray<string> =>
 
 /**
  * The steps as text.
- *
- * @category getters
- * @since 0.2.0
  */
 export const guide = (project: Pick<Project, "name" | "template">): string =>
   `Three steps to the first beat:\n${stepLines(steps(project)).join("\n")}`
@@ -269,9 +263,6 @@ ${more}
 
 /**
  * The files of a project.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (project: Project): Files => {
   const { files, scripts } = templates[project.template]

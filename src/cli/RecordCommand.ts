@@ -28,18 +28,12 @@ export interface Changed {
 
 /**
  * The HTTP path of a record.
- *
- * @category getters
- * @since 0.1.0
  */
 export const path = ({ segment }: Records, space: string, id: string): string =>
   `${SpaceArgument.path(space)}/${segment}/${encodeURIComponent(id)}`
 
 /**
  * The command `show`: prints a record, as `lines` renders it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const show = <Row>(
   records: Records,
@@ -58,9 +52,6 @@ export interface Version {
 
 /**
  * The command `watch`: prints a record now, and again after each beat that changes it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const watch = <Row>(
   records: Records,

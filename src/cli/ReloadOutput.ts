@@ -22,9 +22,6 @@ const named = (word: string, names: ReadonlyArray<string>): ReadonlyArray<string
 
 /**
  * The lines of a reload. The reporter prints the reason for which a module is broken.
- *
- * @category getters
- * @since 0.2.0
  */
 export const lines = (reload: Omit<Reload, "found">): ReadonlyArray<string> => {
   const { broken, enzymes, files, mended, millis, nodes, removed, restart } = reload

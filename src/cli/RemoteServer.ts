@@ -13,9 +13,6 @@ import { CliFailure, exits } from "./CliFailure.ts"
 
 /**
  * The global flag `--server`.
- *
- * @category references
- * @since 0.1.0
  */
 export const flag = GlobalFlag.Setting("server")({
   flag: Flag.String("server").pipe(
@@ -26,9 +23,6 @@ export const flag = GlobalFlag.Setting("server")({
 
 /**
  * A server elsewhere.
- *
- * @category models
- * @since 0.1.0
  */
 export interface RemoteServer {
   /** The address without a slash at its end. */
@@ -67,9 +61,6 @@ const untold = (reason: string) => new CliFailure({
 
 /**
  * The server of the flag `--server`, if there is one. Fails with `server/url` for an invalid address.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = Effect.gen(function*() {
   const given = yield* flag

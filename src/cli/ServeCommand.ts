@@ -115,9 +115,6 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
 
 /**
  * The command `dev`. A space is created by its first signal, and modules are reloaded when their files change.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const dev = Command.make("dev", flags, (flags) =>
   Effect.flatMap(configured(flags), (config) => serve(
@@ -129,9 +126,6 @@ export const dev = Command.make("dev", flags, (flags) =>
 
 /**
  * The command `start`. Spaces are created explicitly by the operator.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const start = Command.make("start", { ...flags, hold, permission, disable }, (flags) =>
   Effect.gen(function*() {

@@ -18,9 +18,6 @@ const Note = Schema.Struct({ url: Schema.String, pid: Schema.Int, token: Schema.
 
 /**
  * The address, the process id and the drawn token of a running server.
- *
- * @category models
- * @since 0.1.0
  */
 export type Note = typeof Note.Type
 
@@ -51,9 +48,6 @@ const answers = ({ url }: Note): Effect.Effect<boolean> =>
 
 /**
  * The running server of a project, if there is one.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = Effect.fn("ServerFile.find")(function*(config: Config) {
   const { isAlive, pid } = yield* Host
@@ -63,9 +57,6 @@ export const find = Effect.fn("ServerFile.find")(function*(config: Config) {
 
 /**
  * Writes the file, and removes it when the scope closes unless another server has replaced it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const leave = Effect.fn("ServerFile.leave")(function*(config: Config, note: Note) {
   const fs = yield* FileSystem.FileSystem

@@ -14,9 +14,6 @@ export type Answer =
 
 /**
  * Fails unless the answer tells that the signal is handled.
- *
- * @category guards
- * @since 0.1.0
  */
 export const checkHandled = (answer: Answer): Effect.Effect<void, CliFailure> => {
   const status = "status" in answer ? answer.status : "pending"

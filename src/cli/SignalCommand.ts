@@ -20,9 +20,6 @@ import * as WaitFlag from "./WaitFlag.ts"
 
 /**
  * The command `signal`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("signal", {
   space: SpaceArgument.name,

@@ -151,9 +151,6 @@ const unlock = lockCommand("unlock", "DELETE", "Unlock a cell")
 
 /**
  * The command `space`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const command = Command.make("space").pipe(
   Command.withDescription("Create, list and delete spaces, look how one stands, reset its clock, and lock its cells"),

@@ -9,9 +9,6 @@ export type Files = Readonly<Record<string, string>>
 
 /**
  * An enzyme that counts the signals it handles.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const enzyme = (name: string): Files => ({
   [`enzymes/${name}.ts`]: `import * as Schema from "effect/Schema"
@@ -34,9 +31,6 @@ export default Enzyme.make({
 
 /**
  * A plugin with one enzyme.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const plugin = (name: string): Files => ({
   [`plugins/${name}.ts`]: `import * as Schema from "effect/Schema"

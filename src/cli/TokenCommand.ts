@@ -120,9 +120,6 @@ const revoke = Command.make("revoke", { token, json: Output.json }, ({ json, tok
 
 /**
  * The command `token`.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const command = Command.make("token").pipe(
   Command.withDescription("Create, list, rotate and revoke tokens with a scope"),

@@ -24,9 +24,6 @@ const secondsOf = (text: string): number => {
 
 /**
  * The flag, whose value is in seconds.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = (description: string, { least, most }: Bounds) =>
   Flag.String("wait").pipe(

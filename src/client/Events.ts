@@ -24,9 +24,6 @@ const END = "\n\n"
 
 /**
  * The events in the bytes of a stream. One ends with an empty line.
- *
- * @category combinators
- * @since 0.2.0
  */
 export async function* events(read: Read): AsyncGenerator<StreamEvent, void> {
   const utf8 = new TextDecoder()

@@ -54,9 +54,6 @@ export const isPassing = ({ status }: RequestFailed): boolean => status === 0 ||
 
 /**
  * Sends a request, and again what is safe to repeat. Rejects with {@link RequestFailed}, or with the reason of its `abort`.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const send = async <A>(target: Target, ask: Ask<A>): Promise<A> => {
   const { abort = never } = ask

@@ -35,9 +35,6 @@ const GOOD = 10_000
  * not there yet, such as one that the first signal makes, and its state is `waiting` with `space/unknown` meanwhile.
  *
  * Ends with {@link RequestFailed} where the server refuses it for good, such as with `auth/missing`, and with an error of `onState`.
- *
- * @category combinators
- * @since 0.2.0
  */
 export async function* follow(target: Target, path: string, options: FollowOptions = {}): AsyncGenerator<StreamEvent, void> {
   const { abort = never, onState } = options

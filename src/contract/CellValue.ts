@@ -25,9 +25,6 @@ const fromJson = (json: unknown): Effect.Effect<Value, SchemaIssue.InvalidValue>
 
 /**
  * The schema of a value.
- *
- * @category schemas
- * @since 0.2.0
  */
 export const schema = () =>
   Schema.Unknown.pipe(Schema.decodeTo(
@@ -37,8 +34,5 @@ export const schema = () =>
 
 /**
  * The schema of a value of a known type, such as a record that is one document.
- *
- * @category schemas
- * @since 0.2.0
  */
 export const of = <A>() => schema() as unknown as Schema.Codec<A, A>

@@ -14,9 +14,6 @@ import * as Fault from "./Fault.ts"
 
 /**
  * Input does not fit its schema.
- *
- * @category errors
- * @since 0.2.0
  */
 export class Misfit extends Data.TaggedError("Misfit")<{
   /** The fault and its remedy, as the end of a sentence about the input. */
@@ -52,8 +49,6 @@ const decoded = new WeakMap<object, Lazy>()
  * Decodes an object by its schema. It may have no other fields.
  *
  * @throws Misfit
- * @category constructors
- * @since 0.2.0
  */
 export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S["Type"] => {
   const value = known(decoders, schema, decoder)(input)
@@ -64,9 +59,6 @@ export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S
 /**
  * Tests whether {@link decode} made an object by a schema. HTTP decodes a body before it opens the space, whose API does not decode
  * it again.
- *
- * @category guards
- * @since 0.2.0
  */
 export const isDecoded = (schema: Lazy, value: unknown): value is object =>
   typeof value === "object" && value !== null && decoded.get(value) === schema
@@ -74,9 +66,6 @@ export const isDecoded = (schema: Lazy, value: unknown): value is object =>
 /**
  * A value as JSON, by its schema. A record that another version wrote may lack fields or have further ones. Such a value, or row of a
  * list, is shown as it is, so that no field is lost.
- *
- * @category getters
- * @since 0.2.0
  */
 export const encode = <S extends Schema.Top>(schema: Lazy<S>, value: S["Type"]): S["Encoded"] => known(encoders, schema, encoder)(value)
 
@@ -101,8 +90,6 @@ const parsed = (ast: SchemaAST.AST): Encoder.Encode => {
  * Decodes texts by their names, such as the parameters of a query. Those of other names are left out.
  *
  * @throws Misfit
- * @category constructors
- * @since 0.2.0
  */
 export const decodeTexts = <S extends Schema.Top>(schema: Lazy<S>, input: Readonly<Record<string, string>>): S["Type"] =>
   known(decoders, schema, textDecoder)(input)

@@ -24,17 +24,11 @@ type Parts = (ast: AST) => Encode
  * Compiles the encoder of a schema.
  *
  * `parsed` gives the encoder by the schema's own parser, for a part that is not compiled.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const compile = (root: AST, parsed: Parts): Encode => partsOf(parsed)(SchemaAST.flip(root))
 
 /**
  * The same for an answer with lists of rows, as fields of its root: a row that does not fit is left as it is, and all else is encoded.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const compileRows = (root: AST, parsed: Parts): Encode => {
   const part = partsOf(parsed)

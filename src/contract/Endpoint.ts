@@ -122,9 +122,6 @@ const verbOf = (method: Method, access: Caller = "operator"): Verb =>
 
 /**
  * Makes an endpoint.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = <
   const Path extends string,

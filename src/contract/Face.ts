@@ -99,9 +99,6 @@ export interface Text<K extends Kinds = Kinds> {
 
 /**
  * The face of a ledger.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Face<K extends Kinds = Kinds> {
   /** The name of the ledger, such as `op`. */
@@ -113,17 +110,11 @@ export interface Face<K extends Kinds = Kinds> {
 
 /**
  * The faces of the ledgers by their names in the API of a space. The folder of a ledger adds its own, by declaration merging.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Faces {}
 
 /**
  * Makes a face.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = <
   Row extends Lazy,
@@ -179,9 +170,6 @@ export type PageOf<F> = F extends Face<infer K>
  * A ledger in the API of a space: its verbs, the list of its records, and one record.
  *
  * The next beat executes a verb; the answer follows once it is durable. A refused one changes no state.
- *
- * @category models
- * @since 0.2.0
  */
 export type Client<F, Refused, Unread> = F extends Face<infer K>
   ? & {

@@ -75,9 +75,6 @@ const verbOf = (face: Face, refusals: ReadonlyArray<string>, [name, verb]: reado
 
 /**
  * The endpoints of a ledger: the list of its records, one record with its stream, and its verbs.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const of = (face: Face): FaceEndpoints => {
   const { records: { id, record, row, rows, segment, switches }, verbs } = face

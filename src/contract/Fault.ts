@@ -27,9 +27,6 @@ const MAX_VALUE = 60
 
 /**
  * The faults of a failed decoding, in their order.
- *
- * @category getters
- * @since 0.2.0
  */
 export const of = (issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Fault> => faultsOf(issue, { path: [], value: input })
 
@@ -103,9 +100,6 @@ const hidden = (name: string, part: unknown): unknown => secrets.has(name) ? typ
 
 /**
  * A value in a message, shortened, and with the types of its secrets alone.
- *
- * @category getters
- * @since 0.2.0
  */
 export const shown = (value: unknown): string => {
   if (typeof value === "function") return "a function"

@@ -29,9 +29,6 @@ const typeOf = (ast: SchemaAST.AST): FieldType => {
 
 /**
  * The fields of an object, in their order; none without a schema.
- *
- * @category getters
- * @since 0.2.0
  */
 export const of = (schema: Fields | undefined): ReadonlyArray<Field> =>
   Object.entries(schema?.().fields ?? {}).map(([name, { ast }]) => ({

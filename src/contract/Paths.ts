@@ -29,9 +29,6 @@ export const REPORT = `${SPACE}/rv/:key/report` as const
 /**
  * Whether a path is one of an endpoint, whose path is a pattern such as {@link REPORT}: a parameter is a segment that is not empty,
  * and `*` is all that follows.
- *
- * @category guards
- * @since 0.2.0
  */
 export const isOf = (pattern: string, path: string): boolean => {
   const [wanted, given] = [pattern.split("/"), path.split("/")]
@@ -42,9 +39,6 @@ export const isOf = (pattern: string, path: string): boolean => {
 
 /**
  * The segment of a path that names a space; `undefined` in a path that is not of one space.
- *
- * @category getters
- * @since 0.2.0
  */
 export const spaceIn = (path: string): string | undefined =>
   path.startsWith(`${SPACES}/`) ? path.slice(SPACES.length + 1).split("/", 1)[0] || undefined : undefined

@@ -26,9 +26,6 @@ const PAGE = /^GET (\/(?!v1(?:\/|$))[A-Za-z0-9_/.-]{0,200})$/
 
 /**
  * The read of a text; `undefined` for a text that names none. A read never changes anything, so its method is `GET`.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const read = (text: string): PublicRead | undefined => {
   const [, space, cell] = CELLS.exec(text) ?? []

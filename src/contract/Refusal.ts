@@ -117,8 +117,5 @@ export const statedBy = (failure: unknown): Kind | undefined => {
 
 /**
  * The kind of a code; `undefined` for one that no request is refused with.
- *
- * @category getters
- * @since 0.2.0
  */
 export const kindOf = (code: string): Kind | undefined => Object.hasOwn(kinds, code) ? kinds[code] : undefined

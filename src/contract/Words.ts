@@ -8,9 +8,6 @@
 
 /**
  * Words for people. In a Worker they are `undefined`, which their type does not tell, because no code there reads them.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const words = <A>(given: A): A => given
 

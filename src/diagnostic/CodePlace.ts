@@ -7,9 +7,6 @@ import * as Printable from "./Printable.ts"
 
 /**
  * A place in the code of a module.
- *
- * @category models
- * @since 0.2.0
  */
 export interface CodePlace {
   /** The file from the folder of the project on, its line and its column, both from 1 on: `lib/price.ts:6:33`. */
@@ -23,9 +20,6 @@ const MAX_SOURCE = 160
 
 /**
  * A place with the text of its line: without indentation, and of a long one the 160 characters around the column.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = (place: string, line: string | undefined, column: number): CodePlace => {
   if (line === undefined) return { place }
@@ -39,9 +33,6 @@ const number = /:(\d{1,9}):\d{1,9}$/
 
 /**
  * The source lines of places, each with its number, below a message: `    6 | if (item === undefined) throw …`.
- *
- * @category getters
- * @since 0.2.0
  */
 export const lines = (places: ReadonlyArray<CodePlace>): ReadonlyArray<string> =>
   places.flatMap(({ place, source }) => {
@@ -51,9 +42,6 @@ export const lines = (places: ReadonlyArray<CodePlace>): ReadonlyArray<string> =
 
 /**
  * The place of a failure below its message, with the source line; empty where the host told none.
- *
- * @category getters
- * @since 0.2.0
  */
 export const below = ({ place, source }: Partial<CodePlace> = {}): ReadonlyArray<string> =>
   place === undefined ? [] : [`  at ${place}`, ...lines([{ place, ...source === undefined ? {} : { source } }])]

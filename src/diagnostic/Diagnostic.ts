@@ -26,9 +26,6 @@ export interface Origin {
 
 /**
  * A reported failure.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Diagnostic {
   readonly severity: Severity
@@ -69,18 +66,12 @@ export const SIGNALS = "/CEP:sig_cei"
 
 /**
  * Creates a diagnostic with one of the runtime's topics.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const of = (topic: Topic, fact: Omit<Diagnostic, "severity" | "topic" | "code"> & { readonly code?: string }): Diagnostic =>
   ({ code: topic, ...fact, severity: severities[topic], topic })
 
 /**
  * Returns the address of diagnostic number `index` of a beat.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const address = (beat: number, index: number): Address.Address => Address.make(`${FOLDER}/${beat}.${index}`)
 
@@ -89,9 +80,6 @@ export const payloadOf = ({ id }: Address.Address): Address.Address => Address.m
 
 /**
  * Encodes a diagnostic as the document of its cell.
- *
- * @category getters
- * @since 0.1.0
  */
 export const toDocument = (
   { code, note, origin, payload, severity, subject, topic }: Diagnostic,

@@ -14,41 +14,26 @@ const shown = (character: string): string => `\\u${character.charCodeAt(0).toStr
 
 /**
  * Escapes control characters in a text of lines. Valid JSON keeps its meaning.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const lines = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(unprintable, shown)
 
 /**
  * Escapes control characters and puts the text on one line.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const line = (text: string): string => lines(text.replaceAll(/[\s\u0085]+/g, " "))
 
 /**
  * The id of an event, with the id that its caller gave it.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const event = (id: string, own: string | undefined): string => own === undefined ? id : `${id} (${line(own)})`
 
 /**
  * A number of things, whose name has an s unless it is one: `1 signal`, `2 signals`.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`
 
 /**
  * A value as JSON. No value, and an object without a field, is `none`.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const value = (value: unknown): string => {
   const text = JSON.stringify(value) as string | undefined

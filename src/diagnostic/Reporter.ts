@@ -81,9 +81,6 @@ const shortened = (text: string): string => text.length <= MAX_LINE ? text : `${
 
 /**
  * Formats a diagnostic as one log line; `source` is the place of its error in the source, found by the host.
- *
- * @category getters
- * @since 0.1.0
  */
 export const line = ({ beat, code, note, origin, raised, severity, space, topic }: Told, source?: string): string => {
   const place = space === undefined ? "" : ` ${space}${beat === undefined ? "" : `@${beat}`}`

@@ -10,9 +10,6 @@ import { type Topic, TOPIC } from "./Topic.ts"
 
 /**
  * Converts a failure into a diagnostic: a store error, an error with a topic of its own, or an unexpected failure.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const of = (failure: unknown): Told => {
   const { [TOPIC]: topic, message, space } = membersOf(failure)
@@ -27,9 +24,6 @@ export const of = (failure: unknown): Told => {
 
 /**
  * Creates the diagnostic of a failure on behalf of a space, outside its beats.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const after = (
   topic: Topic,

@@ -13,9 +13,6 @@ import type { Fetched, IoResult } from "../stage/Io.ts"
 
 /**
  * The body of an answer is no JSON, or does not fit the schema.
- *
- * @category errors
- * @since 0.2.0
  */
 export class AnswerInvalid extends Data.TaggedError("AnswerInvalid")<{
   /** Its URL and status, or the id of its request. */
@@ -43,9 +40,6 @@ type Read = (address: string) => Value
 
 /**
  * The result of a request with the answer of the server. `read` reads the content of the space.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const of = (result: IoResult, read: Read): Fetched => {
   const bytesOf = (address: string): Uint8Array => {

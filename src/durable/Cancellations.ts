@@ -14,9 +14,6 @@ const MAX_CAUSES = 100
 
 /**
  * The cancellations of one run.
- *
- * @category models
- * @since 0.1.0
  */
 export class Cancellations {
   private readonly given = new WeakSet<object>()

@@ -57,9 +57,6 @@ export const isName = (name: unknown): boolean => typeof name === "string" && na
 
 /**
  * The operation of a run; `undefined` for any other operation.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (oid: string, read: Read): Run | undefined => {
   if (!isName(oid)) return undefined

@@ -40,9 +40,6 @@ export type Progress = Settlement | "waits"
 
 /**
  * The body of one run.
- *
- * @category models
- * @since 0.1.0
  */
 export class Continuation {
   readonly tx: DurableTransaction

@@ -43,9 +43,6 @@ interface Found {
 
 /**
  * The derived places among the reads of one run.
- *
- * @category models
- * @since 0.1.0
  */
 export class DerivedReads {
   private readonly known: ReadonlyMap<string, ReadonlyMap<string, EarlierRead>>

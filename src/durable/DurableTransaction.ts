@@ -42,9 +42,6 @@ import * as WriteCall from "./WriteCall.ts"
 
 /**
  * The transaction of one durable run.
- *
- * @category models
- * @since 0.1.0
  */
 export class DurableTransaction extends Calls implements Transaction, HandleOwner {
   /** The number of the segment in progress, or of the next one. */

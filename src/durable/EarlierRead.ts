@@ -49,9 +49,6 @@ export const covers = (outer: Address.Address, inner: Address.Address): boolean 
 
 /**
  * Whether the place of a write differs now from the read. For keys and names, the deletion of an absent place is no change.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isChanged = (read: EarlierRead, write: Write.Write, document: Present): boolean => {
   const { address, kind, value } = read

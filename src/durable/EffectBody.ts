@@ -21,9 +21,6 @@ import type { Handle, HandleFollower } from "./Handle.ts"
 
 /**
  * Starts an Effect over the transaction of a run. The promise rejects with the failure of the Effect.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransaction, { inside }: RunScope): Promise<unknown> => {
   const nextDoubleUnsafe = (): number => tx.random()

@@ -33,9 +33,6 @@ const lines = ({ awaits = [], begun, steps, ...row }: Schemas.RunDetails): Reado
 
 /**
  * The face of durable runs.
- *
- * @category models
- * @since 0.2.0
  */
 export const face = Face.make("run", {
   records: {

@@ -45,9 +45,6 @@ export interface HandleFollower {
 
 /**
  * A pending result.
- *
- * @category models
- * @since 0.1.0
  */
 export class Handle extends Promise<Value> {
   /** Whether the body awaits it. */

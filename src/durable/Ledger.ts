@@ -92,9 +92,6 @@ const commands: Ledger<RunKinds>["commands"] = {
 
 /**
  * The ledger of durable runs.
- *
- * @category models
- * @since 0.1.0
  */
 export const runs: Ledger<RunKinds> = {
   name: "run",

@@ -25,9 +25,6 @@ const MAKERS: ReadonlySet<string> = new Set(["sleep", "waitForSignal", "waitForE
 
 /**
  * The state of a run after its steps, which are added in order.
- *
- * @category models
- * @since 0.1.0
  */
 export class Log {
   /** The open handles, by number. */

@@ -35,9 +35,6 @@ export interface DueHandle {
 
 /**
  * The open handles of one run, by number.
- *
- * @category models
- * @since 0.1.0
  */
 export class OpenHandles {
   private readonly handles = new Map<number, Handle>()

@@ -32,9 +32,6 @@ export interface Listed {
 
 /**
  * The pairs of one run, by number.
- *
- * @category models
- * @since 0.1.0
  */
 export class Pairs {
   private readonly list: Array<Pair> = []
@@ -115,8 +112,6 @@ export class Pairs {
  * A pair without waits. `verb` is the call that names it.
  *
  * @throws TransactionRefused
- * @category constructors
- * @since 0.1.0
  */
 export const make = (signal: string, target: string, verb: string): Pair => {
   if (typeof signal !== "string" || !signal.startsWith("/")) {
@@ -129,8 +124,6 @@ export const make = (signal: string, target: string, verb: string): Pair => {
  * The pairs that an enzyme declares for an event. A declared signal without a target is one at the target of the event.
  *
  * @throws TransactionRefused
- * @category getters
- * @since 0.1.0
  */
 export const declared = ({ hears, name }: Pick<Enzyme, "hears" | "name">, event: () => Event): ReadonlyArray<Pair> => {
   if (typeof hears !== "function" && hears.length === 0) return none

@@ -31,9 +31,6 @@ export interface Risk {
 
 /**
  * The newest reads of one run, by document and address.
- *
- * @category models
- * @since 0.1.0
  */
 export class Reads implements EarlierReads {
   /** Called with each write at risk, in development. */

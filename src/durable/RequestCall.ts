@@ -24,9 +24,6 @@ type Options = Readonly<Record<string, unknown>>
 
 /**
  * A call by its arguments. The field `signal` is the path of a signal, or a signal that aborts.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (verb: Verb, args: ReadonlyArray<unknown>): RequestCall => {
   // The options are the only argument of a request, and the third one of a fetch.
@@ -43,9 +40,6 @@ const isAbort = (signal: unknown): signal is AbortSignal =>
 
 /**
  * Cancels a request when a signal is aborted.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const follow = (signal: AbortSignal, handle: Handle): void => {
   const cancel = (): void => {

@@ -7,9 +7,6 @@ import type { Continuation } from "./Continuation.ts"
 
 /**
  * The continuations of one space, by the ids of their operations.
- *
- * @category models
- * @since 0.1.0
  */
 export class Residents {
   private readonly known = new Map<string, Continuation>()

@@ -32,9 +32,6 @@ interface Changes {
 
 /**
  * The name of the run or the heard signal that a document belongs to; `undefined` for any other document.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nameOf = (key: string): string | undefined => {
   if (!key.startsWith(`${Cells.FOLDER}/`)) return undefined
@@ -50,9 +47,6 @@ const changesOf = (changed: ReadonlyArray<string>): Changes => {
 
 /**
  * Takes back the runs that changed after the beat `to`. Returns a line for each.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number): ReadonlyArray<Value> => {
   const { heard, runs } = changesOf(changed)

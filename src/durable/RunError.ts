@@ -8,9 +8,6 @@ import { CANCELLED, CODE_MISSING, FOREIGN, FULL, OWN, STALE, TAKEN_BACK } from "
 
 /**
  * A body made other calls than its step log has. `expected` and `actual` name both sides.
- *
- * @category errors
- * @since 0.1.0
  */
 export class RunDiverged extends Data.TaggedError("RunDiverged")<{
   readonly segment: number
@@ -29,9 +26,6 @@ export class RunDiverged extends Data.TaggedError("RunDiverged")<{
 
 /**
  * A run writes an address from a value that an earlier segment read and that another writer changed since.
- *
- * @category errors
- * @since 0.1.0
  */
 export class RunStale extends Data.TaggedError("RunStale")<{ readonly address: string; readonly read: string; readonly segment: number }> {
   readonly code = STALE
@@ -44,9 +38,6 @@ export class RunStale extends Data.TaggedError("RunStale")<{ readonly address: s
 
 /**
  * A run waits for a signal that it does not hear, so that one that came earlier would be lost.
- *
- * @category errors
- * @since 0.1.0
  */
 export class RunUnheard extends Data.TaggedError("RunUnheard")<{ readonly signal: string; readonly target: string }> {
   readonly code = "run/unheard"
@@ -60,9 +51,6 @@ export class RunUnheard extends Data.TaggedError("RunUnheard")<{ readonly signal
 
 /**
  * A run waits for the end of an event of which it would not be told.
- *
- * @category errors
- * @since 0.1.0
  */
 export class EventUnsent extends Data.TaggedError("EventUnsent")<{ readonly id: string; readonly reason: string }> {
   readonly code = "run/event-unsent"
@@ -75,9 +63,6 @@ export class EventUnsent extends Data.TaggedError("EventUnsent")<{ readonly id: 
 
 /**
  * A run exceeds a limit of its step log.
- *
- * @category errors
- * @since 0.1.0
  */
 export class StepsFull extends Data.TaggedError("StepsFull")<{ readonly limit: string }> {
   readonly code = "run/steps-full"
@@ -88,9 +73,6 @@ export class StepsFull extends Data.TaggedError("StepsFull")<{ readonly limit: s
 
 /**
  * A run cannot go on: the module with which it began cannot be loaded, and its log does not fit the present module of that name.
- *
- * @category errors
- * @since 0.1.0
  */
 export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly digest: string; readonly reason: string }> {
   readonly code = CODE_MISSING
@@ -104,9 +86,6 @@ export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly dige
 /**
  * A body awaited a promise that is no handle of its run, or went on outside its segments after one. `last` names the last
  * recorded step.
- *
- * @category errors
- * @since 0.1.0
  */
 export class ForeignAwait extends Data.TaggedError("ForeignAwait")<{ readonly reason: string; readonly last: string }> {
   readonly code = FOREIGN
@@ -120,9 +99,6 @@ export class ForeignAwait extends Data.TaggedError("ForeignAwait")<{ readonly re
 
 /**
  * The space has the maximum number of waiting durable runs. The run is retried.
- *
- * @category errors
- * @since 0.1.0
  */
 export class RunsFull extends Data.TaggedError("RunsFull")<{ readonly limit: number }> {
   readonly code = FULL
@@ -134,9 +110,6 @@ export class RunsFull extends Data.TaggedError("RunsFull")<{ readonly limit: num
 
 /**
  * A run was cancelled. It is the failure of the handles that were open, and of a run that was ended at once.
- *
- * @category errors
- * @since 0.1.0
  */
 export class RunCancelled extends Data.TaggedError("RunCancelled")<{ readonly oid: string }> {
   readonly code = CANCELLED
@@ -148,9 +121,6 @@ export class RunCancelled extends Data.TaggedError("RunCancelled")<{ readonly oi
 
 /**
  * The body of a run cancelled a sleep, or its wait for a signal.
- *
- * @category errors
- * @since 0.1.0
  */
 export class WaitCancelled extends Data.TaggedError("WaitCancelled")<{ readonly name: string }> {
   readonly code = "run/wait-cancelled"
@@ -161,9 +131,6 @@ export class WaitCancelled extends Data.TaggedError("WaitCancelled")<{ readonly 
 
 /**
  * A run began after the beat to which its space was rolled back.
- *
- * @category errors
- * @since 0.1.0
  */
 export class RunTakenBack extends Data.TaggedError("RunTakenBack")<{ readonly oid: string }> {
   readonly code = TAKEN_BACK

@@ -17,8 +17,6 @@ export const shown = (delay: Delay): string =>
  * The due time of a sleep that begins now.
  *
  * @throws TransactionRefused
- * @category getters
- * @since 0.1.0
  */
 export const dueOf = (delay: Delay, { moment }: Draft): Due.Due => {
   const time = typeof delay === "string" ? Duration.parse(delay) ?? delay : delay

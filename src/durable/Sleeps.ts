@@ -66,9 +66,6 @@ const top = (heap: Heap<Sleep>, open: Open): Sleep | undefined => {
 
 /**
  * The open sleeps of one run.
- *
- * @category models
- * @since 0.1.0
  */
 export class Sleeps {
   private readonly timed = new Queue()

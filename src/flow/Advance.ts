@@ -57,9 +57,6 @@ interface Event {
 /**
  * Step 10 for flows: delivers completions, applies due times, signals ready instances, and ends the subscriptions of
  * ended ones.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "clock">, { met, outgrown, tells }: CommitInput): Advanced => {
   const completions = completed(stage)

@@ -23,9 +23,6 @@ const lines = ({ flow, history, input, inst, jobs, note, pc, started, state, ste
 
 /**
  * The face of flows.
- *
- * @category models
- * @since 0.2.0
  */
 export const face = Face.make("flow", {
   records: {

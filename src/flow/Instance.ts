@@ -78,9 +78,6 @@ export interface Passed {
 
 /**
  * The stored form of an instance.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Instance {
   readonly flow: string

@@ -218,9 +218,6 @@ const expiry: ExpiryRule = {
 
 /**
  * The ledger of flows.
- *
- * @category models
- * @since 0.1.0
  */
 export const flows: Ledger<FlowKinds> = {
   name: "flow",

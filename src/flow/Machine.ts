@@ -49,8 +49,6 @@ interface StepContext {
  * Continues the instance at a target; returns its state, or `absent`.
  *
  * @throws InvalidFlowRequest
- * @category combinators
- * @since 0.1.0
  */
 export const run = (plan: Plan, draft: Draft, target: string): string => {
   const inst = Instance.idOf(target)

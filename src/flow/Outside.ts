@@ -36,9 +36,6 @@ const rowOf = (store: RecordStore, inst: string) => {
 
 /**
  * The outside of flows.
- *
- * @category models
- * @since 0.2.0
  */
 export const outside: Outside<Kinds, FlowCommand> = {
   face,

@@ -28,9 +28,6 @@ export type Action = typeof actions[number]
 
 /**
  * The verbs of flows for a run.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (draft: Draft, context: VerbContext): Flows => ({
   start: (name, input, options) =>
@@ -70,8 +67,6 @@ const answered = (start: () => string): FlowAnswer => {
  * Starts an instance; returns its id.
  *
  * @throws InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceExists, InvalidValue
- * @category combinators
- * @since 0.1.0
  */
 export const start = (
   draft: Draft,
@@ -103,8 +98,6 @@ export const start = (
  * Pauses, resumes or cancels an instance. A paused instance keeps its completions; a cancelled one ends its rendezvous.
  *
  * @throws InstanceAbsent, InstanceRefused
- * @category combinators
- * @since 0.1.0
  */
 export const act = (draft: Draft, inst: string, action: Action): void => {
   const instance = open(draft, inst, action)
@@ -120,8 +113,6 @@ export const act = (draft: Draft, inst: string, action: Action): void => {
  * readied to check it.
  *
  * @throws InvalidFlowRequest, InstanceAbsent, InstanceRefused
- * @category combinators
- * @since 0.1.0
  */
 export const allow = (draft: Draft, inst: string, budget: FlowBudget): void => {
   const instance = open(draft, inst, "give a budget")

@@ -37,9 +37,6 @@ const open: ReadonlySet<string> = new Set([LIVE, READY, LOGIN])
 
 /**
  * The path of a request, with dot segments resolved. Deno passes them through, unlike the other hosts.
- *
- * @category getters
- * @since 0.1.0
  */
 export const pathOf = ({ url }: Request): string =>
   getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
@@ -50,9 +47,6 @@ export type Decide = (request: Request, isSpent?: IsSpent) => Access | Promise<A
 /**
  * Creates the decision on requests. It is a promise where tokens have to be loaded. The token of the configuration is checked first, so
  * that it needs none of them.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads = none, sessions, set }: Partial<Known> = {}): Decide => {
   const refusal = Guard.make(rules, hash)

@@ -108,9 +108,6 @@ export interface App {
 
 /**
  * Creates the application over a kernel.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (services: Services, options: Options): App => {
   const { kernel, slices } = services

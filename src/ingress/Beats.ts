@@ -22,9 +22,6 @@ const ledgers = ["inbox", "agenda", "stage", "meta"] as const
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const routes = (table: SpaceTable, { stream }: Pick<RouteContext, "stream">): void => {
   table.ofSpace(Endpoints.beats, (space, { query, request }) =>
@@ -45,9 +42,6 @@ const list = Effect.fnUntraced(function*(space: Space, query: { readonly before?
  *
  * It starts with the next beat, with beat `from`, or after beat `last`, the last one that the client received.
  * It is a cursor on the journal: a beat is read after the client took the previous one. A slow client misses none and buffers one.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const follow = (
   space: Space,

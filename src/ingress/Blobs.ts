@@ -26,9 +26,6 @@ const PART_BYTES = 1_048_576
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const routes = (table: SpaceTable, { hash, kernel, transfers }: Pick<RouteContext, "hash" | "kernel" | "transfers">): void => {
   table.serve(Endpoints.store, ({ params, request, token }) => {
@@ -67,9 +64,6 @@ const MAX_WHOLE = 65_536
 
 /**
  * Sends a content or the requested range of it. Its name is its digest, so clients may cache it forever.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const send = async (space: Holder, digest: string, at: {
   readonly request: Request
@@ -114,9 +108,6 @@ const unsatisfiable = (size: number): Response => {
 
 /**
  * The media type of a content by its first bytes: a common image format, or `application/octet-stream`.
- *
- * @category getters
- * @since 0.1.0
  */
 export const sniff = (bytes: Uint8Array): string => {
   const begins = (text: string, at = 0): boolean => {

@@ -15,9 +15,6 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /**
  * Parses a JSON body. Rejects with {@link RequestRefused}.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const json = async (request: Request): Promise<unknown> => {
   const type = request.headers.get("content-type")
@@ -32,9 +29,6 @@ export const json = async (request: Request): Promise<unknown> => {
 
 /**
  * The text of a body. Rejects with {@link RequestRefused}.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const text = async (request: Request): Promise<string> => {
   return decoded(await whole(request))
@@ -44,8 +38,6 @@ export const text = async (request: Request): Promise<string> => {
  * The text of the bytes of a body.
  *
  * @throws RequestRefused
- * @category getters
- * @since 0.2.0
  */
 export const decoded = (bytes: Uint8Array): string => {
   try {
@@ -57,9 +49,6 @@ export const decoded = (bytes: Uint8Array): string => {
 
 /**
  * The bytes of a body, up to {@link MAX_JSON_BYTES}. Rejects with {@link RequestRefused}.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const whole = async (request: Request): Promise<Uint8Array> => {
   // A body with a declared length is read at once; a chunked body is read chunk by chunk against the limit.
@@ -76,9 +65,6 @@ export const whole = async (request: Request): Promise<Uint8Array> => {
 
 /**
  * The chunks of a body, up to `limit` bytes in total. Rejects with {@link RequestRefused}, whose message ends with `remedy`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export async function* chunks(request: Request, limit: number, remedy?: string): AsyncGenerator<Uint8Array> {
   checkedLength(request, limit)
@@ -99,8 +85,6 @@ export async function* chunks(request: Request, limit: number, remedy?: string):
  * The `content-length` of a request; `undefined` if it has none.
  *
  * @throws RequestRefused
- * @category getters
- * @since 0.1.0
  */
 export const checkedLength = (request: Request, limit: number): number | undefined => {
   const declared = request.headers.get("content-length")
@@ -114,8 +98,6 @@ export const checkedLength = (request: Request, limit: number): number | undefin
  * Parses a count or the number of a beat from a URL.
  *
  * @throws RequestRefused
- * @category constructors
- * @since 0.1.0
  */
 export const count = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text)
@@ -149,8 +131,6 @@ const malformed = (reason: string) =>
  * Parses the JSON of a body, or of a part of it.
  *
  * @throws RequestRefused
- * @category constructors
- * @since 0.2.0
  */
 export const parse = (text: string, numbers?: JsonText.Numbers): unknown => {
   try {

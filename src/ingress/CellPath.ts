@@ -9,8 +9,6 @@ import { InvalidAddress } from "../cell/Address.ts"
  * The id of the cell at the end of a path, which is percent-decoded once; `undefined` for a path without one.
  *
  * @throws InvalidAddress
- * @category getters
- * @since 0.2.0
  */
 export const idIn = (pathname: string): string | undefined => {
   const [, text] = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname) ?? []
@@ -28,9 +26,6 @@ const decoded = (path: string): string => {
 
 /**
  * The same for a URL; `undefined` also for a malformed one.
- *
- * @category getters
- * @since 0.2.0
  */
 export const cellIn = (url: string): string | undefined => {
   try {

@@ -51,9 +51,6 @@ const queries = (endpoint: AtCell): ReadonlyArray<string> => {
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const routes = (table: SpaceTable, { hash, kernel, stream }: Pick<RouteContext, "hash" | "kernel" | "stream">): void => {
   table.serve(Endpoints.read, async ({ params, request }) => {
@@ -81,8 +78,6 @@ const MAX_VALUES = 1_048_576
  * Parses the cell id and the query of a URL, which has only parameters of the endpoint. The path is percent-decoded once.
  *
  * @throws RequestRefused
- * @category constructors
- * @since 0.1.0
  */
 export const place = (url: string, endpoint: AtCell): Place => {
   const { pathname, searchParams } = new URL(url)
@@ -105,8 +100,6 @@ export const isSet = ({ query }: Place, name: string): boolean => (query.get(nam
  * The address of a cell: `?scope=user:42` selects a scope, `?path=/a/b` a path inside the document.
  *
  * @throws InvalidAddress
- * @category getters
- * @since 0.1.0
  */
 export const address = ({ id, query }: Place): string => {
   const names = Name.split(id)
@@ -181,8 +174,6 @@ const shownValue = ({ value }: ListedCell): unknown => {
  * available, it receives a `reset` event and the current value.
  *
  * @throws RequestRefused
- * @category combinators
- * @since 0.1.0
  */
 export const follow = (space: Space, text: string, last: string | null): Stream.Stream<Frame, unknown> => {
   // A value observed before the first beat has the id -1.

@@ -18,9 +18,6 @@ export type Mode = "structured" | "batch" | "binary"
 
 /**
  * The form of the events of a request; `undefined` for one without any.
- *
- * @category getters
- * @since 0.2.0
  */
 export const modeOf = ({ headers }: Request): Mode | undefined => {
   const type = (headers.get("content-type") ?? "").toLowerCase()
@@ -36,8 +33,6 @@ const REQUIRED = ["id", "source", "type"] as const
  * The signal of an event in its structured form.
  *
  * @throws RequestRefused
- * @category constructors
- * @since 0.2.0
  */
 export const signalOf = (event: unknown, idempotencyKey: string | null = null): PostedSignal => {
   if (typeof event !== "object" || event === null || Array.isArray(event)) throw malformed("it is no object")
@@ -68,9 +63,6 @@ const attribute = (value: string): string => {
 
 /**
  * The event of a request in the binary form, in its structured form: attributes from headers, data from the body.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const ofBinary = async (request: Request): Promise<unknown> => {
   const { headers } = request

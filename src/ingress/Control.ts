@@ -16,9 +16,6 @@ const namesOf = <Endpoints extends object>(endpoints: Endpoints) => Object.keys(
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const routes = (table: SpaceTable): void => {
   table.ofSpace(Endpoints.state, ({ control }, { query }) => Effect.map(control.state, (state) => stateOf(state, query)))

@@ -31,9 +31,6 @@ export interface Cors {
 
 /**
  * The answers to pages of these origins; `undefined` without any.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = (origins: ReadonlyArray<string>): Cors | undefined => {
   if (origins.length === 0) return undefined
@@ -73,9 +70,6 @@ export const make = (origins: ReadonlyArray<string>): Cors | undefined => {
 
 /**
  * A handler of requests that answers pages of other sites, too.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const around = <Rest extends ReadonlyArray<unknown>>(
   { preflight, shared }: Cors,

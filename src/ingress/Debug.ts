@@ -10,9 +10,6 @@ import type { SpaceTable } from "./SpaceTable.ts"
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const routes = (table: SpaceTable, { isDebugged }: Pick<RouteContext, "isDebugged">): void => {
   if (!isDebugged) return

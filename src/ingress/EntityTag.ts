@@ -12,17 +12,11 @@ const MAX_TAGS = 100
 
 /**
  * The entity tag of a cell with this canonical text.
- *
- * @category getters
- * @since 0.2.0
  */
 export const of = (text: string, { hex }: Pick<Hash["Service"], "hex">): string => `"${Condition.tagOfText(text, hex)}"`
 
 /**
  * Whether a list of entity tags names one.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const names = (tags: string | null, tag: string): boolean => tags !== null && (tags.trim() === "*" || tags.includes(tag))
 
@@ -30,8 +24,6 @@ export const names = (tags: string | null, tag: string): boolean => tags !== nul
  * The condition of a write by the headers `If-Match` and `If-None-Match`; `undefined` without them.
  *
  * @throws RequestRefused
- * @category getters
- * @since 0.2.0
  */
 export const conditionOf = ({ headers }: Request): Condition.Condition | undefined => {
   const [match, none] = [headers.get("if-match"), headers.get("if-none-match")]

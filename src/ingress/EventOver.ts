@@ -20,9 +20,6 @@ export interface Over extends Ended {
 
 /**
  * An event ended without success.
- *
- * @category errors
- * @since 0.2.0
  */
 export class EventOver extends Error {
   readonly _tag = "EventOver"
@@ -54,9 +51,6 @@ const detailOf = ({ handlings, id, reason, status }: Over): string => {
 
 /**
  * The failure of a receipt; `undefined` for one that is handled, pending, pruned or withheld.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const of = (event: Over, location: string): EventOver | undefined => {
   const [code, kind] = [codeOf(event), kinds[event.status]]

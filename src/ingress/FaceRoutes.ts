@@ -39,9 +39,6 @@ export interface FaceContext extends Pick<RouteContext, "stream"> {
 
 /**
  * Adds the routes of a face to a table.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const routes = (table: SpaceTable, face: Face, { proves = () => Effect.void, stream }: FaceContext): void => {
   const { records, verbs } = face

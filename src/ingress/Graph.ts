@@ -23,9 +23,6 @@ const forms = {
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const routes = (table: SpaceTable): void => {
   table.ofSpace(Endpoints.graph, ({ graph, name }, { query: { format = "json", ...page } }) =>

@@ -35,9 +35,6 @@ export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (reques
 
 /**
  * Creates a check of request headers. It returns the refusal, or `undefined` if the request is allowed.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) => RequestRefused | undefined => {
   const { localToken, loopback, token } = rules
@@ -75,9 +72,6 @@ const isFromElsewhere = (request: Request): boolean => {
 
 /**
  * Whether the page that sent a request is of the host that it names; `undefined` if the browser does not tell.
- *
- * @category getters
- * @since 0.2.0
  */
 export const originOf = (request: Request): "other" | "own" | undefined => {
   const origin = request.headers.get("origin")

@@ -14,9 +14,6 @@ import type { SpaceTable } from "./SpaceTable.ts"
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const routes = (table: SpaceTable): void => {
   table.ofSpace(Endpoints.verification, (space) => space.examine((history) => Verify.verify(history)))

@@ -12,9 +12,6 @@ import type { SpaceTable } from "./SpaceTable.ts"
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const routes = (table: SpaceTable, context: Pick<RouteContext, "stream">): void => {
   table.ofSpace(Endpoints.channels, ({ io }) => Effect.map(io.channels, (channels) => ({ channels })))

@@ -15,9 +15,6 @@ export interface Init {
  *
  * Its headers stay a plain record, which the hosts accept directly. `Response.json` converts them to `Headers`, which
  * costs several microseconds per response.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const answer = (body: unknown, { headers, status = 200 }: Init = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } })
@@ -27,8 +24,5 @@ export const noStore: Init = { headers: { "cache-control": "no-store" } }
 
 /**
  * A response with a JSON body that caches must not store.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const uncached = (body: unknown): Response => answer(body, noStore)

@@ -42,9 +42,6 @@ interface Query {
 
 /**
  * Adds the lists of a runtime with some slices to a table.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const routes = (
   table: RouteTable,

@@ -37,9 +37,6 @@ export interface Services {
 
 /**
  * Renders a page and answers with it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const send = async (page: Page, { hash, read }: Services, signal: AbortSignal): Promise<Response> => {
   const end = Effect.runSync(Clock.currentTimeMillis) + MAX_WAIT
@@ -62,9 +59,6 @@ const digest = (text: string, hash: Hash["Service"]): string =>
 /**
  * The services of a page over the spaces of a kernel. A read waits until the derivation of its cell has settled, so that no
  * page is stale. No node derives the views of the journal.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const reading = ({ hash, kernel }: { readonly kernel: Kernel["Service"]; readonly hash: Hash["Service"] }): Services => ({
   hash,

@@ -12,9 +12,6 @@ import type { CellHeld, IdAmbiguous, SpaceStopped } from "../kernel/model/SpaceE
 
 /**
  * The ingress refuses a request before it reaches a space.
- *
- * @category errors
- * @since 0.1.0
  */
 export class RequestRefused extends Error {
   readonly _tag = "RequestRefused"
@@ -31,18 +28,12 @@ export class RequestRefused extends Error {
 
 /**
  * The answer for a request that does not read; `undefined` for one that does.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const unlessRead = ({ method }: Request, path: string): Response | undefined =>
   method === "GET" || method === "HEAD" ? undefined : notAllowed({ method, path }, "GET")
 
 /**
  * The answer for a method that a path does not take: 405 with the methods that it takes.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const notAllowed = ({ method, path }: { readonly method: string; readonly path: string }, allow: string): Response => {
   const reason = `${path.slice(0, 200)} does not take ${method.slice(0, 20)}. It takes ${allow}`
@@ -71,17 +62,11 @@ const troubles: Readonly<Record<string, (space: string) => string>> = {
 
 /**
  * The HTTP status of a kind of refusal.
- *
- * @category getters
- * @since 0.2.0
  */
 export const statusOf = (kind: Refusal.Kind): number => Refusal.statuses[kind][0]
 
 /**
  * The problem details of a failure, as the response body shows them.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Problem {
   readonly type: "about:blank"
@@ -99,9 +84,6 @@ export interface Problem {
 
 /**
  * The problem details of a failure.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const of = (failure: unknown): Problem => {
   const code = codeOf(failure)
@@ -127,9 +109,6 @@ export const of = (failure: unknown): Problem => {
 /**
  * Whether a failure belongs in the log: the runtime failed, and was not just asked for a part that the build lacks, or for a space
  * that a caller removed meanwhile.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isReported = (failure: unknown): boolean => {
   const { status } = of(failure)
@@ -158,9 +137,6 @@ const spaceOf = (failure: unknown): string => {
 
 /**
  * The response to a failed request.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const response = (failure: unknown): Response => {
   const problem = of(failure)

@@ -34,9 +34,6 @@ const inSpaces = (reads: ReadonlyArray<PublicReads.PublicRead>): ReadonlyMap<str
  *
  * Cells are seen through the view of a reader without clearance that ends at them. So labels withhold what they withhold from each
  * reader, and no link leads out. A WebSocket needs a credential, since an object keeps who opened it.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = (texts: ReadonlyArray<string>): Public => {
   if (texts.length === 0) return () => undefined

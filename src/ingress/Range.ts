@@ -17,9 +17,6 @@ export interface Whole {
  * The range that a request asks for; `undefined` for the whole representation.
  *
  * Multiple ranges, other units and a mismatching `if-range` select the whole, as the RFC allows.
- *
- * @category getters
- * @since 0.1.0
  */
 export const asked = ({ headers, method }: Request, { etag, size }: Whole): Span | "unsatisfiable" | undefined => {
   const match = /^\s{0,9}bytes\s{0,9}=\s{0,9}(\d*)\s{0,9}-\s{0,9}(\d*)\s{0,9}$/i.exec(headers.get("range") ?? "")

@@ -25,9 +25,6 @@ export interface Parts {
 
 /**
  * The network of an address: the address itself, or the first half of a long one, which one caller has as a whole.
- *
- * @category getters
- * @since 0.2.0
  */
 export const networkOf = (address: string): string => {
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1]
@@ -56,9 +53,6 @@ const callerOf = ({ addressOf }: Parts, { access, connection, request }: Decided
 
 /**
  * Whether the address of a request has used its rate.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isSpent = ({ addressOf, rates }: Parts, request: Request, connection: string | undefined): boolean => {
   const address = addressOf(request, connection)
@@ -98,9 +92,6 @@ const told = (response: Response, taken: Taken): Response => {
 
 /**
  * Answers a request within the limit of its caller.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const within = (parts: Parts, decided: Decided, answer: () => Response | Promise<Response>): Response | Promise<Response> => {
   const result = taken(parts, decided)

@@ -30,9 +30,6 @@ import * as Wire from "./Wire.ts"
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const routes = (table: SpaceTable, { hash, stream, transfers }: Pick<RouteContext, "hash" | "stream" | "transfers">): void => {
   table.toReaders(Cell.read, async (reader, { request }, { name }) => {
@@ -85,9 +82,6 @@ const read = async (reader: Reader, place: Cells.Place, { hash, request }: Cells
 
 /**
  * The frames of an address as a reader sees it, after the cursor `last`.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const follow = (reader: Reader, text: string, last: string | null): Stream.Stream<Frame, unknown> =>
   framesOf(reader.watch(text, last ?? undefined))

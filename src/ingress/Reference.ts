@@ -20,9 +20,6 @@ const madeOf = (endpoints: ReadonlyArray<Endpoint>): { document?: string; page?:
 
 /**
  * The response with the OpenAPI document of endpoints.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const openApi = (endpoints: ReadonlyArray<Endpoint>): Response => {
   const text = madeOf(endpoints).document ??= JSON.stringify(OpenApi.make(endpoints))
@@ -68,9 +65,6 @@ const style = "body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;pad
 
 /**
  * The response with the page of endpoints, by the first segments of their paths.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const page = (endpoints: ReadonlyArray<Endpoint>): Response => {
   const groups = Map.groupBy(endpoints, OpenApi.tagOf)

@@ -52,9 +52,6 @@ export interface Parts {
 
 /**
  * The routes of an application.
- *
- * @category models
- * @since 0.2.0
  */
 export class RouteTable {
   /** The endpoints that are served, in the order of their routes. */
@@ -159,9 +156,6 @@ const methods = ["GET", "PUT", "POST", "DELETE"] as const
 
 /**
  * The refusal of a path that is reserved for the operator.
- *
- * @category errors
- * @since 0.2.0
  */
 export const withheld = (path: string, { name }: Pick<Viewer, "name">) =>
   new Problem.RequestRefused({
@@ -207,9 +201,6 @@ const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { env,
 
 /**
  * The reply of a handler as a response. Only a body is awaited before, since the hot paths of the ingress have none to decode.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const answered = <E extends Endpoint>(
   endpoint: E,

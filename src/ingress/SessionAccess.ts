@@ -32,9 +32,6 @@ const foreign = new RequestRefused({
 
 /**
  * The access of sessions, for the owners of the configuration and for tokens.
- *
- * @category models
- * @since 0.2.0
  */
 export class SessionAccess {
   readonly sessions: Sessions

@@ -17,9 +17,6 @@ const formOf = (request: Request): { readonly name: string; readonly isLocal: bo
 
 /**
  * The text of the cookie in a request; `undefined` without one.
- *
- * @category getters
- * @since 0.2.0
  */
 export const read = (request: Request): string | undefined => {
   const cookies = request.headers.get("cookie")
@@ -31,17 +28,11 @@ export const read = (request: Request): string | undefined => {
 /**
  * Whether a page of this origin has the cookie of the host that a request names. A page without TLS has it on loopback alone, and
  * elsewhere somebody between may have written such a page.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isSentBy = (origin: string, request: Request): boolean => formOf(request).isLocal || origin.startsWith("https:")
 
 /**
  * The header that sets the cookie for so many seconds; 0 removes it.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const header = (request: Request, text: string, seconds: number): string => {
   const { isLocal, name } = formOf(request)

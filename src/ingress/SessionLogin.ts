@@ -52,9 +52,6 @@ const policy = `default-src 'none'; script-src 'sha256-${sha256(script, "base64"
 
 /**
  * The page. It leads to the page of the project at `/`, if there is one.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const answer = (hasHome: boolean): Response =>
   new Response(html(hasHome ? "/" : ""), {

@@ -56,9 +56,6 @@ const told = <A>(ask: () => Promise<A>) => Effect.tryPromise({ try: ask, catch: 
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): void => {
   const { sessions } = access

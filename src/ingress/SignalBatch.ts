@@ -53,9 +53,6 @@ const item = (decode: () => PostedSignal): Item => {
 
 /**
  * The signals of a parsed body. Rejects with {@link Problem.RequestRefused} for none or too many.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const ofList = async (body: unknown, decode: typeof SignalRequest.decode): Promise<ReadonlyArray<Item>> => {
   if (Array.isArray(body)) return items(body as ReadonlyArray<unknown>, (each) => decode(each, null))
@@ -67,9 +64,6 @@ const MAX_LINES = MAX_BATCH + 2
 
 /**
  * The signals of a text with one in each line. An empty line at the end is none.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const ofLines = (text: string): Promise<ReadonlyArray<Item>> => {
   const lines = text.split(/\r?\n/, MAX_LINES)
@@ -83,9 +77,6 @@ const headOf = ({ location, status }: Answer): string =>
 
 /**
  * Sends the signals of a batch in one turn, and waits for the answers.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const answer = (
   batch: ReadonlyArray<Item>,

@@ -58,9 +58,6 @@ const checkAll = (batch: ReadonlyArray<SignalBatch.Item>): void => {
 
 /**
  * Answers a request with one signal or with a batch.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const answer = async (request: Request, { open, report }: Receiver): Promise<Response> => {
   const sent = await read(request)

@@ -61,8 +61,6 @@ const malformed = (detail: string) =>
  * Decodes the signal in a request body. The header `Idempotency-Key` is an alternative to the field `id`.
  *
  * @throws RequestRefused
- * @category constructors
- * @since 0.1.0
  */
 export const decode = (body: unknown, idempotencyKey: string | null): PostedSignal => {
   const request = posted(body)
@@ -88,8 +86,6 @@ export const decode = (body: unknown, idempotencyKey: string | null): PostedSign
  * Refuses a signal that every space would refuse.
  *
  * @throws InvalidSignal, InvalidAddress, InvalidValue
- * @category guards
- * @since 0.1.0
  */
 export const check = (request: PostedSignal): void => {
   OutgoingSignal.make("", request, -1)
@@ -98,9 +94,6 @@ export const check = (request: PostedSignal): void => {
 
 /**
  * The preferred wait of a request in seconds (RFC 7240), at most {@link MAX_WAIT_SECONDS}; `undefined` if absent.
- *
- * @category getters
- * @since 0.1.0
  */
 export const waitSeconds = (prefer: string | null): number | undefined => {
   const match = prefer === null ? null : /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(prefer)
@@ -109,9 +102,6 @@ export const waitSeconds = (prefer: string | null): number | undefined => {
 
 /**
  * The preferred wait of a pull in milliseconds, at least one second. It is cancelled when the client disconnects.
- *
- * @category getters
- * @since 0.1.0
  */
 export const waits = ({ headers }: Request): Waits => {
   const seconds = waitSeconds(headers.get("prefer"))

@@ -41,9 +41,6 @@ type Receiver = Pick<Space, "name" | "post">
 
 /**
  * Posts a signal, and waits for its receipt at most so long.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const post = (space: Receiver, request: PostedSignal, { answered, fail, queries, seconds }: Asks & Hears): void => {
   if (seconds === undefined) {

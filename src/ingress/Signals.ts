@@ -20,9 +20,6 @@ import * as WrittenSpace from "./WrittenSpace.ts"
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const routes = (table: SpaceTable, { kernel }: Pick<RouteContext, "kernel">): void => {
   const queries = Effect.map(kernel.enzymes, (all) => all.map(({ enzyme: { query } }) => query))

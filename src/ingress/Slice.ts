@@ -16,9 +16,6 @@ import type { SpaceTable } from "./SpaceTable.ts"
 
 /**
  * A slice of the runtime: a ledger with its face, or a group of routes.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Slice extends KernelSlice {
   /** The face of its ledger. The commands of the ledger and its part of the reference are made from it. */
@@ -36,9 +33,6 @@ export interface LedgerParts<K extends Kinds, C extends Command> extends Omit<Sl
 
 /**
  * The slice of a ledger.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const ofLedger = <K extends Kinds, C extends Command>(name: string, { outside, ...given }: LedgerParts<K, C>): Slice => ({
   name,
@@ -56,9 +50,6 @@ const isAt = (route: string, path: string): boolean => {
 
 /**
  * The failure for a path of a slice that is not among the given ones; `undefined` for any other path.
- *
- * @category getters
- * @since 0.2.0
  */
 export const absentAt = (slices: ReadonlyArray<Pick<Slice, "name">>, path: string): SliceTable.SliceAbsent | undefined => {
   const slice = SliceTable.absent(slices).find((name) => SliceTable.routesOf(name).some((route) => isAt(route, path)))

@@ -14,9 +14,6 @@ type Shown = Endpoint & { readonly access: "reader" }
 
 /**
  * The routes of an application with spaces.
- *
- * @category models
- * @since 0.2.0
  */
 export class SpaceTable extends RouteTable {
   private readonly kernel: Pick<Kernel["Service"], "space">

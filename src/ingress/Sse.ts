@@ -26,17 +26,11 @@ export interface Frame {
 /**
  * The id of the last event that a client received before it lost its stream: the header `Last-Event-ID`, or `?last=` of a client that
  * sends no headers, as a WebSocket in a browser. The header is newer, because an `EventSource` keeps its URL.
- *
- * @category getters
- * @since 0.1.0
  */
 export const lastOf = ({ headers, url }: Request): string | null => headers.get("last-event-id") ?? new URL(url).searchParams.get("last")
 
 /**
  * Whether a request asks for a stream. HEAD never does: Hono drops its body, so the stream would never end.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isWanted = ({ headers, method }: Request): boolean =>
   method === "GET" && headers.get("accept")?.includes("text/event-stream") === true
@@ -52,9 +46,6 @@ const alive = utf8.encode(": alive\n\n")
 
 /**
  * The frames of the observations of a stream. Those of an observation are cached, so that all streams of it share them.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const frames = <A extends object>(
   make: (observed: A) => Arr.NonEmptyReadonlyArray<Frame>
@@ -93,9 +84,6 @@ export interface Options {
 /**
  * Creates the function that answers with streams. It enforces the quota, reports failed streams, and ends every stream
  * when the server closes.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (closing: AbortSignal, { quota = new StreamQuota(0), report = () => {} }: Options = {}): Answer => {
   const open = new Set<() => void>()

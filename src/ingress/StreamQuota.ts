@@ -19,9 +19,6 @@ interface Sharing {
 
 /**
  * The number of open streams: in total, and of each reader.
- *
- * @category models
- * @since 0.1.0
  */
 export class StreamQuota {
   private all = 0

@@ -30,9 +30,6 @@ const told = <A>(ask: () => A | Promise<A>) => Effect.tryPromise({ try: async ()
 
 /**
  * Adds the routes to a table.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const routes = (table: RouteTable, admin: TokenAdmin): void => {
   table.serve(Endpoints.create, ({ body, by }) => told(() => admin.create(body, keeper(by))))

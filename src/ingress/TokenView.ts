@@ -15,9 +15,6 @@ import type { StreamQuota } from "./StreamQuota.ts"
 
 /**
  * The view that a token has of a space.
- *
- * @category getters
- * @since 0.2.0
  */
 export const viewerOf = ({ clearance, id, prefixes }: Token.Token): Viewer =>
   ({ name: Token.labelOf(id), atoms: clearance === undefined ? "all" : Label.make(clearance), within: prefixes })
@@ -35,9 +32,6 @@ export interface Seat {
 
 /**
  * The open event streams of tokens and of sessions.
- *
- * @category models
- * @since 0.2.0
  */
 export class TokenStreams {
   private readonly tokens: Pick<TokenSet, "refusalOf">

@@ -38,9 +38,6 @@ interface Holder {
 
 /**
  * The transfers of one server.
- *
- * @category models
- * @since 0.1.0
  */
 export class Transfers {
   /** In the order in which they acquired their parts. */

@@ -38,9 +38,6 @@ const SPACE = "home"
 
 /**
  * Creates the answers of webhooks, by their paths.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = (ingress: Readonly<Record<string, Webhook>>, parts: Parts): Answer => {
   const hooks = new Map(Object.entries(ingress))

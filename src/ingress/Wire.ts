@@ -19,9 +19,6 @@ import type { PostedSignal } from "../kernel/view/Space.ts"
 
 /**
  * A response with a value as its body, or 304 for a request that has it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const response = (value: Value.Value, request: Request, hash: Pick<Hash["Service"], "hex">): Response => {
   const document = Document.encode(value)
@@ -49,9 +46,6 @@ export interface Asked {
 
 /**
  * A receipt as JSON, with a reason if no enzyme ran.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const receipt = (receipt: Receipt, asked: Asked = {}): ReceiptJson => ({
   ...receipt,
@@ -83,8 +77,6 @@ const reasons: Partial<Record<Receipt["status"], (receipt: Receipt, asked: Asked
  * Decodes the value of a parsed body by its media type.
  *
  * @throws InvalidValue
- * @category constructors
- * @since 0.1.0
  */
 export const value = (body: unknown, type: string | null): Value.Value => {
   const { rich, value } = Value.canonical(body)
@@ -98,8 +90,6 @@ export const isRich = (type: string | null): boolean => type?.startsWith(CellVal
  * A signal from a body of the rich media type, in which its payload may be in the form.
  *
  * @throws RequestRefused
- * @category constructors
- * @since 0.2.0
  */
 export const signal = (given: PostedSignal): PostedSignal =>
   given.payload === undefined ? given : { ...given, payload: accepted(() => RichJson.fromJson(given.payload), "payload") }

@@ -10,17 +10,11 @@ const PROOF = /^rendezvous +([0-9a-f]{1,200})$/i
 
 /**
  * The token that a worker shows; `undefined` for any other caller.
- *
- * @category getters
- * @since 0.1.0
  */
 export const of = (headers: Headers): string | undefined => PROOF.exec(headers.get("authorization") ?? "")?.[1]
 
 /**
  * Whether a request is the report of a worker. The rendezvous checks its token.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isReport = ({ headers, method }: Request, path: string): boolean =>
   method === "POST" && of(headers) !== undefined && Paths.isOf(Paths.REPORT, path)

@@ -19,9 +19,6 @@ export interface Creation {
 /**
  * The space that a request writes to. It is created on demand if the configuration allows that, and a token of the request has the verb
  * `admin`.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const find = (kernel: Kernel["Service"], name: string, { check = () => {}, token }: Creation = {}): Space | Promise<Space> => {
   const opened = kernel.opened(name)

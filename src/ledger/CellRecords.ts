@@ -23,9 +23,6 @@ export interface CellRecords<Row> {
 
 /**
  * The names of records after one of them.
- *
- * @category getters
- * @since 0.2.0
  */
 export const namesBelow = (
   store: Pick<RecordStore, "below">,
@@ -51,9 +48,6 @@ export const namesBelow = (
 
 /**
  * The list of such records, as pages.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const pages = <Row>(records: CellRecords<Row>) => (store: PageStore, { after, limit }: PageRequest): Page<Row> => {
   const rows: Array<Row> = []

@@ -19,27 +19,18 @@ export type CommandLine = readonly [ledger: string, command: Omit<Command, "valu
 
 /**
  * A command as JSON text, a {@link CommandLine}.
- *
- * @category getters
- * @since 0.1.0
  */
 export const encode = (ledger: string, { value, ...command }: Command): string =>
   `["${ledger}",${JSON.stringify(command)},[${value?.text ?? ""}]]`
 
 /**
  * A command from its line.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const decode = ([, command, [value]]: CommandLine): Command =>
   ({ ...command, value: value === undefined ? undefined : Document.decode(JSON.stringify(value)) })
 
 /**
  * The size of a queued command, in characters.
- *
- * @category getters
- * @since 0.1.0
  */
 export const size = (command: Command): number =>
   JSON.stringify({ ...command, value: undefined }).length + (command.value?.text.length ?? 0)

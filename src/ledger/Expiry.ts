@@ -30,9 +30,6 @@ export interface Going {
 
 /**
  * The expiry of one kind of finished records.
- *
- * @category models
- * @since 0.1.0
  */
 export interface ExpiryRule {
   /** The name of the kind: its folder among the notes below `/sys/index/over`, and its name in the journal. */
@@ -59,9 +56,6 @@ interface Documents {
 
 /**
  * All documents of a record; if they exceed the limit of a beat, a part of the numerous ones.
- *
- * @category getters
- * @since 0.1.0
  */
 export const gradual = ({ folder, key, many }: Documents, { left }: Found, { store }: ExpiryState): Going => {
   const limit = Math.max(left, MAX_DOCUMENTS)

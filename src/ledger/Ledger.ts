@@ -200,9 +200,6 @@ export interface LiveHost {
 
 /**
  * A ledger.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Ledger<L extends Kinds = Kinds> {
   /** Names the ledger in the transaction, in the journal's commands, and in the ids of its signals: `<beat>.<name>.<n>`. */
@@ -266,9 +263,6 @@ export interface Attention {
 
 /**
  * A beat, as one ledger sees it; made on first use.
- *
- * @category models
- * @since 0.1.0
  */
 export interface LedgerBeat<L extends Kinds = Kinds> {
   /** The name of the space with its incarnation, for ids that no other space may repeat. */

@@ -83,9 +83,6 @@ const check = (ledgers: ReadonlyArray<Ledger>): void => {
 
 /**
  * Several ledgers, in the order in which a beat advances them.
- *
- * @category models
- * @since 0.1.0
  */
 export class LedgerList {
   readonly all: ReadonlyArray<Placed>

@@ -42,9 +42,6 @@ type RecordOf<K extends Kinds> = ReturnType<K["Record"]>["Type"]
 
 /**
  * The outside of a ledger.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Outside<K extends Kinds = Kinds, C extends Command = Command> {
   readonly face: Face<K>

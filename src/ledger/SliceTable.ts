@@ -47,9 +47,6 @@ export const absent = (given: ReadonlyArray<{ readonly name: string }>): Readonl
 
 /**
  * The paths of the routes of a slice.
- *
- * @category getters
- * @since 0.2.0
  */
 export const routesOf = (name: SliceName): ReadonlyArray<string> => {
   const { part, routes = [] } = places[name]
@@ -58,25 +55,16 @@ export const routesOf = (name: SliceName): ReadonlyArray<string> => {
 
 /**
  * The slice of a ledger.
- *
- * @category getters
- * @since 0.2.0
  */
 export const ofLedger = (ledger: string): SliceName | undefined => names.find((name) => places[name].ledger?.name === ledger)
 
 /**
  * The way to a runtime with a slice.
- *
- * @category getters
- * @since 0.2.0
  */
 export const remedy = (slice: string): string => `Take "${slice}" out of the field without in systole.config.ts; a build is made again`
 
 /**
  * A request, a command or a run needs a slice that the runtime is without.
- *
- * @category errors
- * @since 0.2.0
  */
 export class SliceAbsent extends Data.TaggedError("SliceAbsent")<{ readonly slice: string }> {
   readonly code = "slice/absent"

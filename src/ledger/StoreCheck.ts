@@ -10,9 +10,6 @@ import { names, places, remedy, type SliceName } from "./SliceTable.ts"
 
 /**
  * The refusal of a store with records of an absent slice.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const refusal = ({ space }: Pick<SpaceStore, "space">, slice: SliceName, folder: string): PersistenceError =>
   new PersistenceError({ reason: new StoreNeedsLedger({ space, slice, folder, remedy: remedy(slice) }) })
@@ -21,8 +18,6 @@ export const refusal = ({ space }: Pick<SpaceStore, "space">, slice: SliceName, 
  * Refuses a store with records of a ledger that is not among the given ones: nothing would handle them.
  *
  * @throws PersistenceError
- * @category guards
- * @since 0.2.0
  */
 export const check = (store: Pick<SpaceStore, "below" | "space">, ledgers: Pick<LedgerList, "named">): void => {
   for (const slice of names) {

@@ -82,9 +82,6 @@ export interface AccessSettings {
 
 /**
  * Settings with their defaults: what is public has a rate by address.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const withDefaults = ({ rates, ...settings }: AccessSettings): AccessSettings => {
   const limits = (settings.public ?? []).length === 0 ? rates : { address: PublicReads.RATE, ...rates }
@@ -99,9 +96,6 @@ interface Paged {
 
 /**
  * Refuses a public page that the configuration does not have, with the nearest one.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const checkPublic = ({ access: { public: open = [] }, pages }: Paged): Effect.Effect<void, InvalidConfig> => {
   for (const [i, text] of open.entries()) {

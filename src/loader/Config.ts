@@ -28,18 +28,12 @@ export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 /**
  * A rendered page. Plain HTML runs no script; `script` is a module without imports at the end of the page, and may connect only
  * to this runtime.
- *
- * @category models
- * @since 0.1.0
  */
 export type Rendered = string | { readonly html: string; readonly script: string }
 
 /**
  * Renders a page of HTML from cells, by their addresses or as typed cells. `get` resolves to `undefined` if the cell or the
  * space does not exist.
- *
- * @category models
- * @since 0.1.0
  */
 export type Page = (cells: { readonly get: Reading<[space: string]> }) => Rendered | Promise<Rendered>
 
@@ -155,9 +149,6 @@ interface TypedFields extends Omit<Fields, "persistence" | "content" | "channels
 
 /**
  * The configuration as a project writes it. Every field is optional.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Definition extends TypedFields {
   /** Other values for some fields, by the name of an environment. */
@@ -166,17 +157,11 @@ export interface Definition extends TypedFields {
 
 /**
  * A decoded configuration with its tokens: every field is present.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Config extends Secrets.Secured<Settings> {}
 
 /**
  * A decoded configuration before the check of its tokens.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Settings extends Secrets.Unsecured {
   /** The settings of the agent, if the project has one. */
@@ -237,18 +222,12 @@ export interface Selection {
 
 /**
  * Decodes a module's export; `undefined` gives all defaults.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const decode = (definition: unknown, { environment, variables = {} }: Selection = {}): Effect.Effect<Config, InvalidConfig> =>
   Effect.flatMap(settings(definition, environment), (settings) => secured(settings, variables))
 
 /**
  * Settings with the tokens of environment variables, see {@link Secrets.withTokens}, and the secrets of webhooks.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const secured = (settings: Settings, variables: Secrets.Variables): Effect.Effect<Config, InvalidConfig> =>
   Effect.try({
@@ -261,9 +240,6 @@ export const secured = (settings: Settings, variables: Secrets.Variables): Effec
 
 /**
  * Decodes a module's export without a check of its tokens, which a build leaves to the start.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const settings = (definition: unknown, environment?: string): Effect.Effect<Settings, InvalidConfig> =>
   checkRetired(definition).pipe(

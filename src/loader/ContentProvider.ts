@@ -12,9 +12,6 @@ import type { ContentSettings } from "./Plugin.ts"
 
 /**
  * Makes the content store of a configuration; `undefined` if it names none.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const open = (
   found: Found,

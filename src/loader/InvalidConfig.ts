@@ -9,9 +9,6 @@ export const FILE = "systole.config.ts"
 
 /**
  * The configuration is invalid. `reason` names the first problem.
- *
- * @category errors
- * @since 0.1.0
  */
 export class InvalidConfig extends Error {
   readonly _tag = "InvalidConfig"

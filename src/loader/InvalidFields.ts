@@ -8,9 +8,6 @@ import { InvalidConfig } from "./InvalidConfig.ts"
 
 /**
  * The refusal for the faults of a definition, all of them in one sentence.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const refusal = (faults: ReadonlyArray<Fault.Fault>): InvalidConfig =>
   new InvalidConfig({

@@ -62,9 +62,6 @@ export interface FoundPlugin {
 
 /**
  * The loaded modules, valid and broken.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Found {
   readonly enzymes: ReadonlyArray<FoundEnzyme>
@@ -88,9 +85,6 @@ const LOADING = 8
 
 /**
  * Loads all modules of a project. Broken modules are reported and do not stop the others.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Return<Found, never, ModuleHost> {
   const { millis } = sources
@@ -104,9 +98,6 @@ export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Ret
 /**
  * Registers all enzymes and nodes. The ones that the kernel refuses are added to the broken modules; all broken modules
  * are reported.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const register = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
   const kernel = yield* Kernel
@@ -147,9 +138,6 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
  *
  * The kernel applies all changes at one capture, so no beat sees a part of them. Modules whose declarations contradict each other
  * change nothing: all modules stay as they were.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const reload = (before: Found, sources: Sources): Effect.Effect<Found, never, Kernel | ModuleHost> =>
   // A function of its own, not the result of a call: a build that never reloads leaves it out.
@@ -192,9 +180,6 @@ const clashing = (modules: ReadonlyArray<FoundEnzyme | FoundNode>): ModuleBroken
  * Restores modules from their texts, for replays.
  *
  * A module was checked when it was loaded from its file, so its host imports are not checked again.
- *
- * @category layers
- * @since 0.1.0
  */
 export const restore: Layer.Layer<never, never, ModuleHost> = Layer.effect(
   ModuleRestore,
@@ -216,9 +201,6 @@ export const restore: Layer.Layer<never, never, ModuleHost> = Layer.effect(
 
 /**
  * Returns the plugin that provides persistence.
- *
- * @category getters
- * @since 0.1.0
  */
 export const persistence = (
   found: Found,
@@ -240,9 +222,6 @@ export const persistence = (
 
 /**
  * The names of the plugins that a configuration needs for its channels, its content and its agent.
- *
- * @category getters
- * @since 0.1.0
  */
 export const requiredBy = ({ agent, channels, content }: Pick<Config, "agent" | "channels" | "content">): ReadonlyArray<string> => {
   const used = [...Object.values(channels), ...content === undefined ? [] : [content]].map(({ use }) => use)
@@ -254,9 +233,6 @@ export type ChannelPlace = Pick<Plugin.ChannelSettings, "root" | "folder" | "hos
 
 /**
  * Makes the channels of a configuration from the providers of the plugins.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const channels = (
   found: Found,
@@ -286,18 +262,12 @@ export const channels = (
 /**
  * Tests whether a file is a module: `*.ts`, `*.js` or `*.mjs`, except for tests, declarations and names with `_` in
  * front.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isModule = (name: string): boolean => /^[^_.].*\.(?:ts|js|mjs)$/.test(name) && !/\.(?:test|spec|d)\.[a-z]+$/.test(name)
 
 /**
  * Decodes a module's default export: an enzyme, a node or a plugin, or an array of enzymes and nodes. The families, cells and signals
  * that it exports beside them are declared, too.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken> => {
   const { file, hash, module, text } = loaded
@@ -356,9 +326,6 @@ const withoutTag = <A extends { readonly _tag: string }>({ _tag, ...definition }
 
 /**
  * Fails a module that does not load within a time limit. The host cannot stop its import; the result is ignored.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const within = (file: string, millis: number) => <A, E>(load: Effect.Effect<A, E>): Effect.Effect<A, E | ModuleBroken> =>
   Effect.timeoutOrElse(load, {

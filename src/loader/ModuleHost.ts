@@ -16,9 +16,6 @@ import * as Declares from "../registry/Declares.ts"
 
 /**
  * An imported module.
- *
- * @category models
- * @since 0.1.0
  */
 export interface LoadedModule {
   /** The requested file. */
@@ -37,9 +34,6 @@ export interface LoadedModule {
 
 /**
  * The exports of a module: the default one, and the others with a type.
- *
- * @category getters
- * @since 0.2.0
  */
 export const exportsOf = ({ default: module, ...others }: { readonly default?: unknown }): Pick<LoadedModule, "module" | "typed"> => {
   const typed = Object.entries(others).filter((entry): entry is [string, Declares.Declaring] => Declares.is(entry[1]))
@@ -48,9 +42,6 @@ export const exportsOf = ({ default: module, ...others }: { readonly default?: u
 
 /**
  * Files that changed together.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Change {
   /**
@@ -64,9 +55,6 @@ export interface Change {
 
 /**
  * A module cannot be loaded or used.
- *
- * @category errors
- * @since 0.1.0
  */
 export class ModuleBroken extends Data.TaggedError("ModuleBroken")<{
   readonly file: string
@@ -83,9 +71,6 @@ export class ModuleBroken extends Data.TaggedError("ModuleBroken")<{
 
 /**
  * The service that finds and imports the modules of one project.
- *
- * @category services
- * @since 0.1.0
  */
 export class ModuleHost extends Context.Service<ModuleHost, {
   /** Returns the names of the files in a folder of the project; `undefined` if the folder does not exist. */

@@ -7,9 +7,6 @@ import type { Found } from "./Loader.ts"
 
 /**
  * The modules that differ between two loads, by their names, and their files.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Swap {
   /** The enzymes and nodes that are new or have other code. */
@@ -25,9 +22,6 @@ export interface Swap {
 
 /**
  * A reload after a change of files.
- *
- * @category models
- * @since 0.2.0
  */
 export interface Reload extends Swap {
   readonly found: Found
@@ -41,9 +35,6 @@ export interface Reload extends Swap {
 
 /**
  * The difference between two loads.
- *
- * @category getters
- * @since 0.2.0
  */
 export const between = (before: Found, now: Found): Swap => {
   const enzymes = now.enzymes.filter((item) => !before.enzymes.includes(item)).map(({ enzyme }) => enzyme.name)
@@ -64,9 +55,6 @@ const namesOf = ({ enzymes, nodes }: Found): ReadonlySet<string> =>
 
 /**
  * The files of plugins that are new, gone or changed, and that provide more than enzymes.
- *
- * @category getters
- * @since 0.2.0
  */
 export const changedPlugins = (before: Found, now: Found): ReadonlyArray<string> => {
   const differs = (some: Found, others: Found) =>
@@ -80,9 +68,6 @@ export const changedPlugins = (before: Found, now: Found): ReadonlyArray<string>
 
 /**
  * Whether no module, file or plugin differs after a reload.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isEmpty = ({ broken, enzymes, mended, nodes, removed, restart }: Reload): boolean =>
   [broken, enzymes, mended, nodes, removed, restart].every(({ length }) => length === 0)

@@ -41,9 +41,6 @@ const OPERATOR = "SYSTOLE_TOKEN"
 
 /**
  * The variable with the token of a reader: `SYSTOLE_TOKEN_WEB_SHOP` of `web-shop`.
- *
- * @category getters
- * @since 0.1.0
  */
 export const variableOf = (reader: string): string => `${OPERATOR}_${reader.toUpperCase().replaceAll("-", "_")}`
 
@@ -52,8 +49,6 @@ export const variableOf = (reader: string): string => `${OPERATOR}_${reader.toUp
  * other machines has a token.
  *
  * @throws InvalidConfig
- * @category constructors
- * @since 0.1.0
  */
 export const withTokens = <A extends Unsecured>(settings: A, variables: Variables): Secured<A> => {
   const refuse = (reason: string): never => {
@@ -91,8 +86,5 @@ export const namesOf = ({ readers }: Pick<Unsecured, "readers">): ReadonlyArray<
 
 /**
  * Tests whether an address is reachable from this machine only.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)

@@ -19,9 +19,6 @@ const unsetIn = (text: string, variables: Variables): ReadonlyArray<string> => {
 
 /**
  * The refusal with the unset variables that the text of the configuration reads, if it refuses a value that is not there.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const named = (refusal: InvalidConfig, text: string | undefined, variables: Variables): InvalidConfig => {
   const names = refusal.isUnset ? unsetIn(text ?? "", variables) : []

@@ -165,8 +165,6 @@ export const variablesOf = ({ options }: Webhook): ReadonlyArray<string> =>
  * The webhook with the secrets of its variables. One whose secret is not set, or is none of its scheme, is refused.
  *
  * @throws InvalidConfig
- * @category constructors
- * @since 0.2.0
  */
 export const withSecrets = (path: string, { options }: Webhook, variables: Variables): Webhook => {
   const { scheme = "standard", tolerance = 1 } = options
@@ -215,9 +213,6 @@ const TOLERANCE = 300
 
 /**
  * Verifies the signature of a raw body with each of the secrets, and then its time.
- *
- * @category guards
- * @since 0.2.0
  */
 export const verify = (webhook: Webhook, { body, headers, now }: Delivery): Verified => {
   const { scheme = "standard", tolerance = TOLERANCE } = webhook.options

@@ -12,9 +12,6 @@ import type * as ManifestModules from "./ManifestModules.ts"
 
 /**
  * A built project.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Built {
   /** The version of the runtime. */

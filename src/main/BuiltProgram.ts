@@ -16,9 +16,6 @@ import * as ManifestModules from "./ManifestModules.ts"
 
 /**
  * The program of a build. Without the name of a command, it starts the project.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const program = (built: Built, args: ReadonlyArray<string>): Main.Program => ({
   agent: built.agent,
@@ -40,9 +37,6 @@ const LEADING: ReadonlySet<string> = new Set(["--data", "--env", "--server", "--
 
 /**
  * The arguments of a build with a command: `start`, unless they name one or ask for information.
- *
- * @category getters
- * @since 0.1.0
  */
 export const withCommand = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   let i = 0
@@ -55,9 +49,6 @@ const refuse = (message: string) => Effect.fail(new CliFailure({ exit: exits.usa
 
 /**
  * The modules of a build. Their texts lie beside it, so that its stores hold the code that they ran.
- *
- * @category layers
- * @since 0.1.0
  */
 export const modules = ({ kept, manifest }: Built): Layer.Layer<ModuleHost> => ManifestModules.layer(manifest, { kept, textOf })
 
@@ -73,9 +64,6 @@ const textOf = (hash: string): string | undefined => {
 
 /**
  * The configuration of a build, with the tokens of this process.
- *
- * @category getters
- * @since 0.1.0
  */
 export const config = (
   { environment: own, hasToken, settings }: Built,

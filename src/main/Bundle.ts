@@ -17,9 +17,6 @@ import * as RegularFiles from "./RegularFiles.ts"
 
 /**
  * A module and its project imports as one text.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Bundle {
   /** The hashed text, equal on every machine. */
@@ -52,9 +49,6 @@ const builtins = new Set(builtinModules.filter((name) => !name.includes(":")))
 
 /**
  * Bundles the module in `file` of the project at `root`. Rejects with the errors of esbuild.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = async (file: string, root: string): Promise<Bundle> => {
   const imports = new Imports(root)
@@ -95,9 +89,6 @@ const rooted = (map: string, { from, root }: { readonly from: string; readonly r
 /**
  * Replaces the marks of a bundle's text with the current paths of the packages of the project at `root`. Rejects if a
  * package is missing.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const locate = async (text: string, root: string): Promise<string> => {
   const named = new Set(Array.from(text.matchAll(marks), ([, mark]) => mark!))
@@ -126,9 +117,6 @@ export const locate = async (text: string, root: string): Promise<string> => {
 /**
  * Resolves the marks of bundled texts for a build, which bundles the texts with the sources of the runtime. A package that
  * imports the runtime by its name gets the same sources, so that the build contains one copy of it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const linker = (root: string): Esbuild.Plugin => ({
   name: "systole-link",
@@ -153,9 +141,6 @@ export const linker = (root: string): Esbuild.Plugin => ({
 
 /**
  * The name of a package in an import of a bundle's hashed text.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nameOf = (imported: string): string => imported.startsWith(MARK) ? partsOf(imported.slice(MARK.length)).name : imported
 
@@ -176,9 +161,6 @@ export interface Explained {
 
 /**
  * The explanation of a failed build: each error with its place, as a path from the project's folder, and its source line.
- *
- * @category getters
- * @since 0.1.0
  */
 export const explain = (error: unknown, { from, root }: Place): Explained => {
   const { errors = [] } = error as Partial<Esbuild.BuildFailure>
@@ -198,9 +180,6 @@ export const explain = (error: unknown, { from, root }: Place): Explained => {
 
 /**
  * Ends the process of the bundler. The next build starts another one.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const stop = (): Promise<void> => Esbuild.stop()
 

@@ -29,9 +29,6 @@ const inRuntime = /[\\/]node_modules[\\/](?:systole|effect)[\\/]/
 
 /**
  * Whether a file is one of the runtime or of a package, and so no place of a project.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isForeign = (file: string): boolean => inPackage.test(file) || own.some((folder) => file.startsWith(folder))
 
@@ -60,9 +57,6 @@ const stackOf = (thrown: unknown): string => {
 
 /**
  * The first place of a stack that is neither in the runtime nor in a package, from the working folder on if it lies there.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (thrown: unknown): string | undefined => {
   if (own.length === 0) return undefined
@@ -83,8 +77,5 @@ const isOwn = (line: string): boolean => {
 
 /**
  * A stack without the frames of the runtime, so that it begins in the code that called it.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const withoutOwn = (stack: string): string => stack.split("\n").filter((line) => !isOwn(line)).join("\n")

@@ -8,9 +8,6 @@ import process from "node:process"
 
 /**
  * Whether a debugger is attached or can attach to the process.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isPossible = (): boolean =>
   inspector.url() !== undefined

@@ -54,9 +54,6 @@ class Requests {
 /**
  * Starts the project of a build when Deno listens. The address of the configuration has no effect. Without a token, an address that
  * other machines reach ends the process.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const start = (built: Built, args: ReadonlyArray<string>): Handler => {
   const listening = Promise.withResolvers<Address>()

@@ -21,9 +21,6 @@ const stop: Watch["stop"] = (at) => {
 
 /**
  * Watches the runs of a development host.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = (options: Omit<RunGuards.Options, "isDevelopment"> = {}): Layer.Layer<never> =>
   Layer.merge(Layer.succeed(RunWatch, { stop, placeOf: SourceMaps.place }), RunGuards.layer({ ...options, isDevelopment: true }))

@@ -135,9 +135,6 @@ let isInstalled = false
 /**
  * Installs the guards, which let all calls through that no kernel with {@link scopeOf} makes in a run. A host does so before it loads
  * modules, so that none of them keeps an unguarded function. Answers whether this call installed them.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const install = (ofHost: () => ReadonlyArray<Calls> = () => []): boolean => {
   if (isInstalled) return false
@@ -158,9 +155,6 @@ export const outside = <A>(act: () => A): A => current.run(undefined, act)
 
 /**
  * The scope of the runs of a kernel, with its rules.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const scopeOf = (rules: Rules): RunScope => {
   const enter = entry(rules)

@@ -60,9 +60,6 @@ interface Timed {
 
 /**
  * Tracks the run times across inspections.
- *
- * @category models
- * @since 0.1.0
  */
 export class Guard {
   private readonly board: RunBoard

@@ -27,9 +27,6 @@ export interface Options extends Partial<Omit<GlobalGuards.Rules, "failure">> {}
 
 /**
  * Guards the runs of the kernels that are composed with this layer.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = ({ isDevelopment = false, placeOf = () => undefined }: Options = {}): Layer.Layer<never> =>
   Layer.sync(CurrentRunScope, () => {

@@ -61,9 +61,6 @@ const using = <A>(
 
 /**
  * The store of tokens in a data folder.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const inFolder = (folder: string): Store => {
   const [file, withdrawn] = [join(folder, FILE), join(folder, WITHDRAWN)]
@@ -85,9 +82,6 @@ export const inFolder = (folder: string): Store => {
 
 /**
  * The store of tokens in memory, which ends with the process.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const inMemory = (): Store => AccessTable.storeOf(databaseOf(new DatabaseSync(":memory:")))
 

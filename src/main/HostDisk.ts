@@ -179,9 +179,6 @@ const hasNumber = ({ born, pid }: Process): boolean => {
 
 /**
  * Files through `node:fs`.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = (isAlive: (pid: number) => boolean): Layer.Layer<Disk> => {
   const born = bornOf(process.pid)

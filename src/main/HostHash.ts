@@ -9,9 +9,6 @@ import { Hash } from "../persistence/Hash.ts"
 
 /**
  * The hash of hosts that have `node:crypto`: Node, Deno and Bun.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer: Layer.Layer<Hash> = Layer.succeed(Hash, {
   hex: (data) => Crypto.hash("sha256", data),

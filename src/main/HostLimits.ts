@@ -24,9 +24,6 @@ export interface Bounds {
 
 /**
  * The bounds of each host. An object has 10 GB of storage. A process opens its spaces when it starts; an object sleeps until its alarm.
- *
- * @category references
- * @since 0.1.0
  */
 export const hosts = {
   process: {
@@ -51,9 +48,6 @@ const FULL = 0.9
 
 /**
  * The limits of a configuration within the bounds of a host.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const within = (limits: Limits.Limits, { isObject }: Bounds): Limits.Limits =>
   isObject ? Limits.each(({ object }, name) => bounded(limits[name], object)) : limits
@@ -62,8 +56,5 @@ const bounded = (limit: number, bound = limit): number => bound === Infinity ? b
 
 /**
  * Whether a store of this size takes no new data.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isFull = (bytes: number, { storageBytes = Infinity }: Bounds): boolean => bytes >= FULL * storageBytes

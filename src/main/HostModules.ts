@@ -25,9 +25,6 @@ const MAX_RESTORED = 1000
 
 /**
  * The module host of the project at `root`. One that passes keeps no bundle in the project.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = (root: string, isPassing: boolean = false): Layer.Layer<ModuleHost, never, Hash> =>
   Layer.effect(ModuleHost, Effect.gen(function*() {

@@ -42,9 +42,6 @@ const clocks: HostClocks = {
 
 /**
  * The pacemaker with the given scheduling of turns.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = (turn: Turn, host: HostClocks = clocks): Layer.Layer<Pacemaker> => Layer.sync(Pacemaker, () => {
   const { elapsed, now } = host
@@ -62,9 +59,6 @@ export interface HostAlarm {
 
 /**
  * The pacemaker of a host that sleeps: a resting space with work at a later time has the alarm instead of a timer.
- *
- * @category layers
- * @since 0.1.0
  */
 export const sleeping = ({ arm, restMillis, turn }: HostAlarm): Layer.Layer<Pacemaker> =>
   Layer.succeed(Pacemaker, {

@@ -6,9 +6,6 @@
 
 /**
  * The reason for which the runtime does not support a host; `undefined` if it does.
- *
- * @category guards
- * @since 0.1.0
  */
 export const refusal = (versions: Readonly<Record<string, string | undefined>>): string | undefined => {
   if (versions.bun !== undefined || versions.deno !== undefined) return undefined
@@ -20,9 +17,6 @@ export const refusal = (versions: Readonly<Record<string, string | undefined>>):
 
 /**
  * The name of this host, from its versions.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nameOf = (versions: Readonly<Record<string, string | undefined>>): "node" | "deno" | "bun" =>
   versions.bun !== undefined ? "bun" : versions.deno !== undefined ? "deno" : "node"

@@ -40,9 +40,6 @@ export interface HostWatchdog extends Watchdog {
 
 /**
  * The watchdog of a data folder. Closing the scope is a clean end of the process.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (site: Site): Effect.Effect<HostWatchdog, never, Scope.Scope> =>
   Effect.map(

@@ -32,9 +32,6 @@ export interface HostCollector {
 /**
  * Wraps the `turn` of the host. It collects after at least {@link MIN_TURNS} turns, followed by {@link IDLE_MILLIS}
  * without one. After a failed collection it does not collect again.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const collectWhenIdle = ({ collect, later, turn }: HostCollector): HostCollector["turn"] => {
   let turns = 0
@@ -69,17 +66,11 @@ export const collectWhenIdle = ({ collect, later, turn }: HostCollector): HostCo
 
 /**
  * A timer that does not keep the process alive.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const later: HostCollector["later"] = (run, millis) => void setTimeout(run, millis).unref()
 
 /**
  * Runs a full collection of V8 through the inspector, for hosts without a direct function.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const collectV8 = async (): Promise<void> => {
   const { Session } = await import("node:inspector/promises")

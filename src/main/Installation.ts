@@ -25,9 +25,6 @@ const effectModule = /^effect(?:\/([A-Z][A-Za-z0-9]*))?$/
 
 /**
  * The source file of a first-party plugin, which is loaded like a project's plugin; `undefined` for other names.
- *
- * @category getters
- * @since 0.1.0
  */
 export const pluginFile = (name: string): string | undefined => {
   const plugin = ownModule.exec(name)?.[1]
@@ -36,9 +33,6 @@ export const pluginFile = (name: string): string | undefined => {
 
 /**
  * The file of a module that projects share with the running command; `undefined` for other names.
- *
- * @category getters
- * @since 0.1.0
  */
 export const ownFile = (name: string): string | undefined => {
   const own = ownModule.exec(name)
@@ -52,9 +46,6 @@ export const ownFile = (name: string): string | undefined => {
 
 /**
  * The source file of a module that projects import by the name of this package, for builds; `undefined` for other names.
- *
- * @category getters
- * @since 0.1.0
  */
 export const sourceFile = (name: string): string | undefined => {
   const own = ownModule.exec(name)
@@ -71,9 +62,6 @@ const bundledPackage = /^@effect\/platform-node\/([A-Z][A-Za-z0-9]*)$/
 /**
  * The file of a package that this package contains, so that a project does not install it; `undefined` for other names, and for
  * the sources, which have that package beside them.
- *
- * @category getters
- * @since 0.2.0
  */
 export const containedFile = (name: string): string | undefined => {
   const contained = bundledPackage.exec(name)?.[1]
@@ -82,9 +70,6 @@ export const containedFile = (name: string): string | undefined => {
 
 /**
  * A source file of the runtime, such as `main/node.ts`.
- *
- * @category getters
- * @since 0.1.0
  */
 export const runtimeFile = (path: string): string => join(folder, "src", path)
 
@@ -92,9 +77,6 @@ const json = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"))
 
 /**
  * The version of the package.
- *
- * @category getters
- * @since 0.1.0
  */
 export const version = (): string => (json(join(folder, "package.json")) as { readonly version: string }).version
 
@@ -106,9 +88,6 @@ interface Installed {
 /**
  * The dependency specifier of this package: `file:` with an absolute path if it was installed from an archive or a
  * folder, else a version range.
- *
- * @category getters
- * @since 0.1.0
  */
 export const specifier = (): string => {
   const modules = dirname(folder)

@@ -9,9 +9,6 @@ import type { Bearer } from "../ingress/Access.ts"
 
 /**
  * The decision on JSON Web Tokens; `undefined` without any. `verifier` loads the library with the first of them.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const bearer = (
   settings: Jwt.Settings | undefined,
@@ -25,9 +22,6 @@ export const bearer = (
 
 /**
  * The decision of a set on the token that a request shows.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const shownTo = (set: Pick<JwtSet, "check">): Bearer => ({ headers }, isSpent) => {
   const jwt = Jwt.shown(headers)

@@ -70,9 +70,6 @@ const GRACE = "2 seconds"
 
 /**
  * Runs the command line of this process.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const run = (platform: Platform, program: Program): void => {
   const reporter = reporterTo(console.error)
@@ -99,9 +96,6 @@ export interface Place {
 
 /**
  * Executes a command line in any folder, and returns its exit code. Several may run in one process.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const execute = (platform: Platform, program: Program, place: Place) =>
   Cli.run(program).pipe(
@@ -123,9 +117,6 @@ const placesOf = (thrown: unknown): ReadonlyArray<CodePlace.CodePlace> => {
 /**
  * A reporter that prints each failure on one line with its place in the project, and below it the source line. With `SYSTOLE_DEBUG`
  * set, the stack follows.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const reporterTo = (print: (text: string) => void): Reporter =>
   new Reporter((told) => {
@@ -139,9 +130,6 @@ export const reporterTo = (print: (text: string) => void): Reporter =>
 
 /**
  * The exit code of an executed command line. An interruption by a signal is 0; an unexpected failure is reported.
- *
- * @category getters
- * @since 0.1.0
  */
 export const exitCode = <E, A>(exit: Exit.Exit<E, A>, report: (failure: unknown) => void): number => {
   if (Exit.isSuccess(exit)) return typeof exit.value === "number" ? exit.value : exits.ok

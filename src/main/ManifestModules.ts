@@ -10,17 +10,11 @@ import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHos
 
 /**
  * A manifest made by a build: the default export of each module, its other exports with a type, and the hash of its bundle, by file.
- *
- * @category models
- * @since 0.1.0
  */
 export type Manifest = Readonly<Record<string, Pick<LoadedModule, "hash" | "module" | "typed">>>
 
 /**
  * The contents of a build beside its manifest.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Beside {
   /** The default exports of earlier modules, by hash. */
@@ -31,9 +25,6 @@ export interface Beside {
 
 /**
  * The module host of a manifest.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = (manifest: Manifest, { kept = {}, textOf = () => undefined }: Beside = {}): Layer.Layer<ModuleHost> => {
   const byHash = new Map(Object.entries(kept))

@@ -47,9 +47,6 @@ const exportsOf = async (name: string): Promise<object | undefined> => {
 
 /**
  * Each missing name with its module and the place of its import. `text` is the hashed text of the bundle in `file`.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = async (file: string, text: string): Promise<ReadonlyArray<Bundle.Explained>> => {
   const located = [...(await readFile(file, "utf8")).matchAll(statements)]

@@ -18,9 +18,6 @@ export const FOLDER = join(".systole", "modules")
 
 /**
  * A folder in place of the project's, for a command that leaves nothing there. It ends with the scope.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const passing: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "systole-modules-"))),
@@ -39,9 +36,6 @@ const writes = new Map<string, number>()
 
 /**
  * Writes a file atomically by a rename, so that another process never reads a partial file. Removes old files before.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const write = async (root: string, name: string, text: string): Promise<string> => {
   const folder = join(root, FOLDER)
@@ -59,9 +53,6 @@ export const write = async (root: string, name: string, text: string): Promise<s
 /**
  * Removes the oldest files of a folder that were last written before a time, except for the newest {@link MAX_FILES}. A file that
  * another process removes meanwhile is passed over.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const removeOld = async (folder: string, before: number): Promise<void> => {
   const names = (await readdir(folder)).filter((name) => /^[0-9a-f]{64}\.mjs/.test(name))

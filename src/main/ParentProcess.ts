@@ -42,9 +42,6 @@ const ending = (): () => boolean => {
 /**
  * Stops this process as SIGTERM does when the process that started it has ended, if that runs a script of a `package.json` or
  * supervises this one.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const follow = (): void => {
   if (process.env[SCRIPT] === undefined && Supervised.file === undefined) return

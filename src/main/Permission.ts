@@ -29,17 +29,11 @@ type ManifestEntry = HostModules.Bundled | { readonly reason: string }
 
 /**
  * Whether this process runs under the permission model.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isActive = (): boolean => process.permission !== undefined
 
 /**
  * The module host of a process under the permission model. It imports the bundles made before.
- *
- * @category layers
- * @since 0.1.0
  */
 export const bundled = (root: string): Layer.Layer<ModuleHost> => {
   const place = (name: string) => join(root, ModuleFolder.FOLDER, name)
@@ -101,9 +95,6 @@ const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sour
  *
  * The new process may read the project, the packages and the data folder, and write the data folder. It may start no
  * program and no thread.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const enter = Effect.fn("Permission.enter")(function*(root: string, config: Config.Config, sources: Loader.Sources) {
   yield* bundleAll(root, sources)

@@ -52,9 +52,6 @@ import * as SourceMaps from "./SourceMaps.ts"
 
 /**
  * An open project.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Project {
   readonly found: Loader.Found
@@ -87,9 +84,6 @@ export interface Site {
 
 /**
  * Opens a project until the scope closes: loads its modules, then starts the kernel over its store.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const open = Effect.fn("Project.open")(function*(
   config: Config.Config,
@@ -169,9 +163,6 @@ const silent = (channel: Channel): Channel => Object.assign(Object.create(channe
 
 /**
  * The modules that a configuration names.
- *
- * @category getters
- * @since 0.1.0
  */
 export const sourcesOf = (settings: Config.Settings): Loader.Sources => {
   const { disabled, enzymes, kernel, persistence, plugins } = settings

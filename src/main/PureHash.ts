@@ -9,8 +9,5 @@ import { hash } from "../persistence/PureSha256.ts"
 
 /**
  * The hash of hosts without `node:crypto`.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer: Layer.Layer<Hash> = Layer.succeed(Hash, hash)

@@ -22,9 +22,6 @@ const MAP = /[#@][ \t]?sourceMappingURL=([^\s'"*]{1,4096})/g
 
 /**
  * The reason for which a file is not read; `undefined` for a regular file and for an absent one.
- *
- * @category guards
- * @since 0.1.0
  */
 export const refusal = (file: string): string | undefined => {
   const stat = statSync(file, { throwIfNoEntry: false })
@@ -38,9 +35,6 @@ export const refusal = (file: string): string | undefined => {
 
 /**
  * Refuses all other files in a build. Its hooks come before those of other plugins.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const plugin = (): Esbuild.Plugin => {
   const folders = new Set<string>()

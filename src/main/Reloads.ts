@@ -41,9 +41,6 @@ interface State {
 
 /**
  * The reloads, from the configuration of this moment on. Modules are watched while the stream runs.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = ({ configuration, context, found, reporter, sources }: Parts): Effect.Effect<Stream.Stream<Reload.Reload>> => {
   const next = (before: State, change: Change) =>

@@ -20,9 +20,6 @@ import { Scheduler } from "../scheduler/Scheduler.ts"
 
 /**
  * The services of a runtime, each with the services that it takes.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Services<E = never> {
   /** Opens spaces and registers modules. */
@@ -41,9 +38,6 @@ export interface Services<E = never> {
 
 /**
  * The kernel over its services.
- *
- * @category layers
- * @since 0.1.0
  */
 export const compose = <E>({ kernel, pacemaker, persistence, reactor, registry, scheduler }: Services<E>): Layer.Layer<Kernel, E, Hash> =>
   kernel.pipe(Layer.provide([registry, scheduler, reactor, persistence, pacemaker]))
@@ -55,9 +49,6 @@ interface Host<E> extends Pick<Services<E>, "persistence" | "reactor" | "pacemak
 
 /**
  * The kernel of a configuration with its slices, over the persistence, the reactor and the pacemaker of a host.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = <E>(config: Config, { slices, ...host }: Host<E>): Layer.Layer<Kernel, E, Hash> =>
   compose({

@@ -56,9 +56,6 @@ interface SourceMap {
 /**
  * The stack of an error, with places in the project instead of bundles and without frames of the runtime, unless all are; `undefined`
  * for an error without a stack.
- *
- * @category getters
- * @since 0.1.0
  */
 export const stack = (thrown: unknown): string | undefined => {
   const text = stackOf(thrown)
@@ -79,9 +76,6 @@ const FRAME = /^\s{1,20}at /m
 
 /**
  * The first place in the project's files in the stack of an error, such as `enzymes/greet.ts:12:7`, with its source line.
- *
- * @category getters
- * @since 0.1.0
  */
 export const place = (thrown: unknown): CodePlace.CodePlace | undefined => {
   for (const { column, file, line } of frames(stackOf(thrown) ?? "")) {
@@ -104,9 +98,6 @@ const stackOf = (thrown: unknown): string | undefined => {
 
 /**
  * The place of the project's files at a line and a column of a bundle, both from 1 on.
- *
- * @category getters
- * @since 0.1.0
  */
 export const origin = (file: string, line: number, column: number): CodePlace.CodePlace | undefined => {
   const map = mapOf(file)

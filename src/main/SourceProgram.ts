@@ -22,9 +22,6 @@ import * as Slices from "./Slices.ts"
 
 /**
  * The program of the project at `root`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const program = (root: string, args: ReadonlyArray<string>): Main.Program => {
   const modulesOf = (isPassing: boolean) => Layer.fresh(

@@ -17,9 +17,6 @@ delete process.env[VARIABLE]
 
 /**
  * Tells a supervisor why the process ends. It is called right before the end, in any thread.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const tell = (path: string | undefined, reason: string): void => {
   if (path === undefined) return

@@ -39,9 +39,6 @@ const hostArguments = (): ReadonlyArray<string> | undefined => {
 
 /**
  * Whether this process is to supervise its command line: that of `systole dev`, unless it is supervised or debugged itself.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isAsked = ([command]: ReadonlyArray<string>): boolean =>
   command === "dev" && Supervised.file === undefined && !Debugger.isPossible() && hostArguments() !== undefined
@@ -55,9 +52,6 @@ interface End {
 
 /**
  * Serves by a process with these arguments until it ends by itself or is told to. Resolves to the exit code.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const supervise = async (program: string, args: ReadonlyArray<string>): Promise<number> => {
   const folder = mkdtempSync(join(tmpdir(), "systole-dev-"))

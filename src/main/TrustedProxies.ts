@@ -19,9 +19,6 @@ const plain = (text: string): string => {
 
 /**
  * The address of a caller: that of the connection, or of the first entry from the end of `X-Forwarded-For` that is no trusted proxy.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = (trusted: ReadonlyArray<string>): AddressOf => {
   if (trusted.length === 0) return (_, connection) => connection

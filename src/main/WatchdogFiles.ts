@@ -25,9 +25,6 @@ export const folderOf = (data: string): string => join(data, "watch")
 
 /**
  * The records of the previous process, by space.
- *
- * @category getters
- * @since 0.1.0
  */
 export const left = (folder: string): Map<string, Left> => {
   const found = new Map<string, Left>()
@@ -45,9 +42,6 @@ export const left = (folder: string): Map<string, Left> => {
 
 /**
  * Removes the log of the previous process.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const clear = (folder: string): void => rmSync(join(folder, LOG), { force: true })
 
@@ -65,18 +59,12 @@ export const begun = (folder: string, heads: ReadonlyMap<string, number>): void 
 
 /**
  * The marks of a space.
- *
- * @category getters
- * @since 0.1.0
  */
 export const read = (folder: string, space: string): ReadonlyArray<Mark> =>
   attempt(() => (JSON.parse(readFileSync(place(folder, space), "utf8")) as { readonly marks: ReadonlyArray<Mark> }).marks, [])
 
 /**
  * Replaces the marks of a space durably. An empty list removes the file.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const write = (folder: string, space: string, marks: ReadonlyArray<Mark>): void => {
   const file = place(folder, space)

@@ -27,9 +27,6 @@ declare const Bun: {
 
 /**
  * The platform of Bun: its HTTP server and its event loop.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const platform: Main.Platform = {
   turn: IdleCollector.collectWhenIdle({

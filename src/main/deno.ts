@@ -78,9 +78,6 @@ const collect = async (): Promise<void> => {
 
 /**
  * The platform of Deno: its HTTP server and its event loop.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const platform: Main.Platform = {
   turn: IdleCollector.collectWhenIdle({ turn, later: IdleCollector.later, collect }),

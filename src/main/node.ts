@@ -51,9 +51,6 @@ const serverOptions = { requestTimeout: 0, headersTimeout: 60_000, keepAlive: tr
 
 /**
  * The platform of Node: its HTTP server and its event loop.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const platform: Main.Platform = {
   turn: IdleCollector.collectWhenIdle({ turn: (run) => void setImmediate(run), later: IdleCollector.later, collect }),

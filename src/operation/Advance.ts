@@ -73,9 +73,6 @@ const nothing: Advanced = { sent: [], lost: [], attention: [], opened: [], gone:
 
 /**
  * The operations of one beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class Advance {
   private readonly stage: Stage

@@ -78,9 +78,6 @@ export const linkTo = (place: Address.Address): Link.Link => Link.make(place.tex
 
 /**
  * Whether a text is a valid id of an operation.
- *
- * @category guards
- * @since 0.1.0
  */
 export const isOid = (oid: unknown): oid is string => typeof oid === "string" && oid.startsWith("OPS:") && Name.refusal(oid) === undefined
 
@@ -90,9 +87,6 @@ export const isOfRuntime = (oid: string): boolean => oid.split(".").length !== 3
 /**
  * Compares operations by creation: dossiers of ledgers first, then by beat, with those from outside first and those of
  * the commit last.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const byCreation = (a: string, b: string): number => {
   if (a === b) return 0
@@ -112,9 +106,6 @@ export const pipelineOf = (draft: { readonly get: (address: string) => Value }, 
 
 /**
  * The state of an operation in one line.
- *
- * @category getters
- * @since 0.1.0
  */
 export const summary = (oid: string, { state, status, watchers }: Live): string =>
   `oid=${oid} state=${state} closed=${status === undefined ? 0 : 1} status=${status ?? "-"} watchers=${watchers}`

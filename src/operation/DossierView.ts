@@ -26,9 +26,6 @@ export type SentSince = NonNullable<OperationDossier["sent"]>
 
 /**
  * The whole dossier of an operation; `undefined` if it does not exist.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (store: Rows, oid: string): OperationDossier | undefined => {
   const row = Dossier.isOid(oid) ? rowOf(store, oid) : undefined

@@ -41,9 +41,6 @@ const version = ({ code, note, state, status, watchers }: Dossier.Live): Face.Ve
 
 /**
  * The face of operations.
- *
- * @category models
- * @since 0.2.0
  */
 export const face = Face.make("op", {
   records: {

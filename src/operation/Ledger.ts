@@ -163,9 +163,6 @@ const expiry: ExpiryRule = {
 
 /**
  * The ledger of operations.
- *
- * @category models
- * @since 0.1.0
  */
 export const operations: Ledger<Op> = {
   name: "op",

@@ -30,9 +30,6 @@ const commands: Commands<typeof face.verbs, OperationCommand> = {
 
 /**
  * The outside of operations.
- *
- * @category models
- * @since 0.2.0
  */
 export const outside: Outside<KindsOf<typeof face>, OperationCommand> = {
   face,

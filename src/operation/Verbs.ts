@@ -39,9 +39,6 @@ export interface Awaiting {
 
 /**
  * The verbs of operations for a run.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (draft: Draft, awaiting: Awaiting): Operations => ({
   start: (request) => draft.guarded(() => start(draft, request, encoded(request.payload))),
@@ -75,8 +72,6 @@ const refusals = [InvalidOperation, OperationAbsent, OperationClosed, OperationH
  * The id of an operation that enzymes and callers may change.
  *
  * @throws OperationHeld
- * @category guards
- * @since 0.1.0
  */
 export const owned = (oid: string): string => {
   if (Dossier.isOid(oid) && Dossier.isOfRuntime(oid)) throw new OperationHeld({ oid })
@@ -87,8 +82,6 @@ export const owned = (oid: string): string => {
  * Starts an operation with a payload; returns its id, which is new unless it is given.
  *
  * @throws InvalidOperation
- * @category combinators
- * @since 0.1.0
  */
 export const start = (
   draft: Draft,
@@ -120,8 +113,6 @@ export const start = (
  * Validates a request. Without a tempo, a time counts as valid whatever its number of beats.
  *
  * @throws InvalidOperation
- * @category guards
- * @since 0.1.0
  */
 export const check = (
   { mode, pipeline = {}, target, ttl, verb }: Omit<OperationRequest, "payload">,
@@ -151,8 +142,6 @@ const isPipeline = (pipeline: unknown): boolean => {
  * Sets a state.
  *
  * @throws InvalidOperation, OperationAbsent, OperationClosed
- * @category combinators
- * @since 0.1.0
  */
 export const setState = (
   draft: Draft,
@@ -176,8 +165,6 @@ export const setState = (
  * Closes an operation. A repeated close with the same status is a no-op.
  *
  * @throws InvalidOperation, OperationAbsent, OperationClosed
- * @category combinators
- * @since 0.1.0
  */
 export const close = (
   draft: Draft,
@@ -233,8 +220,6 @@ export const historyEntry = (
  * Awaits a state or a status.
  *
  * @throws InvalidOperation, InvalidSignal, OperationAbsent, AwaitUnheard, WatchersFull
- * @category combinators
- * @since 0.1.0
  */
 export const watch = (
   draft: Draft,

@@ -17,17 +17,11 @@ export const RUNNING = "ist:run"
 
 /**
  * The final state for a status; `undefined` for an unknown status.
- *
- * @category getters
- * @since 0.1.0
  */
 export const stateOf = (status: string): string | undefined => Object.hasOwn(closing, status) ? closing[status] : undefined
 
 /**
  * A state in its stored form, or `undefined` for an invalid one. `ist:cxl` is an alias of `ist:cnl`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const state = (text: unknown): string | undefined => {
   if (typeof text !== "string" || !text.startsWith("ist:") || Name.refusal(text) !== undefined) return undefined
@@ -36,9 +30,6 @@ export const state = (text: unknown): string | undefined => {
 
 /**
  * The condition of a watcher, a state or a status; `undefined` for an invalid one.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const want = (text: unknown): string | undefined =>
   typeof text === "string" && stateOf(text) !== undefined ? text : state(text)

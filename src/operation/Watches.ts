@@ -16,9 +16,6 @@ export const MAX_AT_ONE = 1024
 
 /**
  * One open watcher.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Watch {
   readonly oid: string
@@ -46,9 +43,6 @@ const none: ReadonlySet<Watch> = new Set()
 
 /**
  * All open watchers of a space.
- *
- * @category models
- * @since 0.1.0
  */
 export class Watches {
   size = 0
@@ -112,9 +106,6 @@ export class Watches {
 
 /**
  * The index entry of a watcher, from its cell.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const watch = (oid: string, number: number, { deadline, enzyme, issued_beat, issued_ms, want }: Dossier.Watcher): Watch =>
   ({ oid, number, want, enzyme, deadline, since: { beat: issued_beat, clock: issued_ms }, gone: false })

@@ -20,9 +20,6 @@ export interface Insertion {
 
 /**
  * Changes rows of one table. Rows of one transaction may be changed in any order.
- *
- * @category models
- * @since 0.1.0
  */
 export class Batch {
   private readonly columns: number
@@ -50,18 +47,12 @@ const marks = (count: number): string => `(${Array(count).fill("?").join(", ")})
 
 /**
  * Inserts rows.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const insertion = (driver: Pick<SqlDriver, "prepare">, { columns, conflict = "", into }: Insertion): Batch =>
   new Batch(driver, columns, (rows) => `${into} VALUES ${Array(rows).fill(marks(columns)).join(", ")} ${conflict}`)
 
 /**
  * Deletes rows by their keys. `from` is the SQL up to the column of the key.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const deletion = (driver: Pick<SqlDriver, "prepare">, from: string): Batch =>
   new Batch(driver, 1, (rows) => `${from} IN ${marks(rows)}`)

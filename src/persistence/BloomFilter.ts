@@ -66,9 +66,6 @@ class Bits {
 
 /**
  * Reports ids that are certainly unused.
- *
- * @category models
- * @since 0.1.0
  */
 export class BloomFilter {
   private readonly stored: StoredIds
@@ -122,9 +119,6 @@ export class BloomFilter {
 
 /**
  * FNV-1a over code units from index `start`, mixed: a signed 32-bit integer.
- *
- * @category getters
- * @since 0.1.0
  */
 export const hashOf = (id: string, start = 0): number => {
   let hash = 0x811c9dc5

@@ -12,9 +12,6 @@ const PRIME = 0x01000193
 
 /**
  * The checksum of a text. The checksum of a previous text as `before` gives the checksum of both.
- *
- * @category getters
- * @since 0.1.0
  */
 export const ofText = (text: string, before = START): number => {
   let sum = Math.imul(before ^ text.length, PRIME)
@@ -24,9 +21,6 @@ export const ofText = (text: string, before = START): number => {
 
 /**
  * The checksum of bytes.
- *
- * @category getters
- * @since 0.1.0
  */
 export const ofBytes = (bytes: Uint8Array, before = START): number => {
   const { length } = bytes
@@ -41,8 +35,5 @@ export const ofBytes = (bytes: Uint8Array, before = START): number => {
 
 /**
  * The checksum of short values, with a separator after each.
- *
- * @category getters
- * @since 0.1.0
  */
 export const ofValues = (...values: ReadonlyArray<string | number | null>): number => ofText(values.join("\n"))

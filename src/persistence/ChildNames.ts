@@ -24,18 +24,12 @@ const QUESTION = 63
 
 /**
  * The key of the parent as a row stores it; `null` for a document of the scope `space`, which the order of the keys finds.
- *
- * @category getters
- * @since 0.1.0
  */
 export const parentOf = ({ id, scope }: Address.Address): string | null =>
   scope === Address.SPACE ? null : SortKey.encode(keyOf(scope, Address.parent(id)))
 
 /**
  * The names of the documents directly below `id` in a scope, in order.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const of = (sql: SqlSchema.Statements, scope: string, id: string): ReadonlyArray<string> =>
   (scope === Address.SPACE ? scanned(sql, id) : listed(sql, scope, id)).sort()

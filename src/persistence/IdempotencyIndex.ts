@@ -89,9 +89,6 @@ interface Moving {
 
 /**
  * The callers' receipts of one space. Writes happen in the transaction of a flush.
- *
- * @category models
- * @since 0.1.0
  */
 export class IdempotencyIndex {
   private readonly sql: Statements
@@ -290,9 +287,6 @@ const SPAN = 2 ** 20
 
 /**
  * Encodes the receipts that have a digest as one text.
- *
- * @category getters
- * @since 0.1.0
  */
 export const noteOf = (rows: ReadonlyArray<ReceiptRow>): string =>
   JSON.stringify(rows.flatMap(({ beat, digest, id, own }): ReadonlyArray<Stored> =>

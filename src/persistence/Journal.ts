@@ -7,9 +7,6 @@ import type { JournalRow } from "./Persistence.ts"
 
 /**
  * Returns the index of the first row of `beat` or a later one.
- *
- * @category getters
- * @since 0.1.0
  */
 export const seek = (rows: ReadonlyArray<JournalRow>, beat: number): number => {
   let low = 0
@@ -25,9 +22,6 @@ export const seek = (rows: ReadonlyArray<JournalRow>, beat: number): number => {
 
 /**
  * Returns at most `limit` rows from `from` to `to`, both included.
- *
- * @category getters
- * @since 0.1.0
  */
 export const range = (
   rows: ReadonlyArray<JournalRow>,

@@ -64,9 +64,6 @@ export interface ContentStore {
 
 /**
  * A page of a list that ends: a store whose pages do not go on in the order of keys has no more.
- *
- * @category getters
- * @since 0.1.0
  */
 export const listed = async (store: Pick<ContentStore, "list">, prefix: string, after: string): Promise<ObjectPage> => {
   const { more, objects } = await store.list(prefix, after)
@@ -102,9 +99,6 @@ export const decode = (hash: string, bytes: Uint8Array): Descriptor | undefined 
 
 /**
  * The descriptor that the first part of content is. Longer content may begin with the text of one, but is none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const decodePart = (hash: string, { bytes, size }: BlobPart): Descriptor | undefined =>
   bytes.length === size ? decode(hash, bytes) : undefined
@@ -124,8 +118,6 @@ export const find = (store: Pick<SpaceStore, "blobPart">, hash: string, part: nu
  * The bytes of content that a store returned, for a caller that needs all of them.
  *
  * @throws ContentTooLarge if they are a descriptor
- * @category getters
- * @since 0.1.0
  */
 export const whole = (hash: string, bytes: Uint8Array | undefined): Uint8Array | undefined => {
   const large = bytes === undefined ? undefined : decode(hash, bytes)
@@ -137,8 +129,6 @@ export const whole = (hash: string, bytes: Uint8Array | undefined): Uint8Array |
  * The same for a read from outside.
  *
  * @throws PersistenceError with `ContentTooLarge`
- * @category getters
- * @since 0.1.0
  */
 export const read = (hash: string, bytes: Uint8Array | undefined): Uint8Array | undefined => {
   try {

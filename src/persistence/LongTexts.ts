@@ -55,42 +55,27 @@ const ownerOf = (kind: Kind, key: string | number): string => `${kind} ${key}`
 
 /**
  * The checksum as stored: changed if the row has a part of its text only.
- *
- * @category getters
- * @since 0.1.0
  */
 export const mark = (sum: number, isWhole: boolean): number => isWhole ? sum : sum + SPLIT
 
 /**
  * Whether a row has a part of its text only, from its checksum as stored.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isMarked = (stored: number): boolean => stored > LARGEST_SUM
 
 /**
  * The checksum of a stored one.
- *
- * @category getters
- * @since 0.1.0
  */
 export const unmark = (stored: number): number => isMarked(stored) ? stored - SPLIT : stored
 
 /**
  * The whole text of a row, from its checksum and its text as stored.
- *
- * @category getters
- * @since 0.1.0
  */
 export const whole = (sql: SqlSchema.Statements, owner: readonly [kind: Kind, key: string | number], text: string): string =>
   text + sql.pieces.all(ownerOf(...owner)).map(([part]) => part as string).join("")
 
 /**
  * The parts of long texts in one store.
- *
- * @category models
- * @since 0.1.0
  */
 export class LongTexts {
   private readonly sql: SqlSchema.Statements

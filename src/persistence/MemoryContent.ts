@@ -16,9 +16,6 @@ interface Blob {
 
 /**
  * Content by its digest.
- *
- * @category models
- * @since 0.1.0
  */
 export class MemoryContent {
   private readonly blobs = new Map<string, Blob>()

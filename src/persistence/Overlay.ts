@@ -12,9 +12,6 @@ import type { Batch, CellRow, Head, JournalRow, Jump, ObservationRow, QueueRow, 
 
 /**
  * The batches appended since the last flush.
- *
- * @category models
- * @since 0.1.0
  */
 export class Overlay implements Group {
   readonly base: Head
@@ -123,16 +120,10 @@ export class Overlay implements Group {
 
 /**
  * Returns the key of a document's parent in the same scope.
- *
- * @category getters
- * @since 0.1.0
  */
 export const parentOf = (address: Address.Address): string => keyOf(address.scope, Address.parent(address.id))
 
 /**
  * Returns the key of a document.
- *
- * @category getters
- * @since 0.1.0
  */
 export const keyOf = (scope: string, id: string): string => scope === Address.SPACE ? id : Address.make(id, { scope }).key

@@ -9,9 +9,6 @@ import type { Hash } from "./Hash.ts"
 
 /**
  * The hash of hosts without `node:crypto`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const hash: Hash["Service"] = {
   hex: (data) => bytesToHex(sha256(typeof data === "string" ? utf8ToBytes(data) : data)),

@@ -18,9 +18,6 @@ const everyMarked = /\u{10ffff}(.)/gu
 
 /**
  * Encodes a key in its stored form.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const encode = (key: string): string => late.test(key) ? key.replace(everyLate, (c) => MARK + (c === MARK ? MARKED : c)) : key
 
@@ -36,9 +33,6 @@ export interface Range {
 
 /**
  * The range of the stored keys behind a prefix that ends with a separator.
- *
- * @category getters
- * @since 0.1.0
  */
 export const range = (prefix: string): Range => {
   const last = prefix.length - 1
@@ -48,9 +42,6 @@ export const range = (prefix: string): Range => {
 
 /**
  * Decodes the stored form of a key.
- *
- * @category getters
- * @since 0.1.0
  */
 export const decode = (stored: string): string =>
   stored.includes(MARK) ? stored.replace(everyMarked, (_, c: string) => c === MARKED ? MARK : c) : stored

@@ -8,9 +8,6 @@ const MAX_CHUNK = 512
 
 /**
  * A set of keys in order. A change costs the search for its chunk and a move within it, however many keys there are.
- *
- * @category models
- * @since 0.1.0
  */
 export class SortedKeys {
   /** No chunk is empty. */

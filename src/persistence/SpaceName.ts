@@ -7,8 +7,5 @@ const spaceName = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 /**
  * Whether a text is a valid name of a space.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isSpaceName = (text: string): boolean => spaceName.test(text)

@@ -21,9 +21,6 @@ interface Texts {
 
 /**
  * The filter of a table's texts.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const filterOf = ({ after, isNew, span }: Texts): BloomFilter => {
   // The span of an empty table is null. A new table is empty when its filter begins; a larger filter reads it.
@@ -44,9 +41,6 @@ export const filterOf = ({ after, isNew, span }: Texts): BloomFilter => {
 
 /**
  * Records references and collects content, as part of a group's transaction.
- *
- * @category models
- * @since 0.1.0
  */
 export class SqlContent {
   private readonly sql: Statements

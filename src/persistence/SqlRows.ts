@@ -24,9 +24,6 @@ type Place = readonly [epoch: number, upload: number]
 
 /**
  * Reads the rows of one store. The methods throw {@link PersistenceError}.
- *
- * @category models
- * @since 0.1.0
  */
 export class SqlRows {
   private readonly store: RowChecksums.Store

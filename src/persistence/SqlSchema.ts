@@ -65,9 +65,6 @@ const tables = [
 
 /**
  * Creates the missing tables and the row of `meta`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const create = (driver: Pick<SqlDriver, "define">): void => {
   driver.define([
@@ -79,9 +76,6 @@ export const create = (driver: Pick<SqlDriver, "define">): void => {
 
 /**
  * Creates the table for the parts of long texts, and marks the store as one that has it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const createPieces = (driver: Pick<SqlDriver, "prepare">): void => {
   driver.prepare("CREATE TABLE IF NOT EXISTS piece (owner TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, " +
@@ -91,9 +85,6 @@ export const createPieces = (driver: Pick<SqlDriver, "prepare">): void => {
 
 /**
  * Returns the format of the store, or `undefined` if it is empty.
- *
- * @category getters
- * @since 0.1.0
  */
 export const format = (driver: SqlDriver): number | undefined => {
   if (driver.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get() === undefined) return undefined
@@ -126,9 +117,6 @@ class LateStatement implements SqlStatement {
 
 /**
  * Creates the statements of one handle, each prepared once.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const statements = (driver: Pick<SqlDriver, "prepare">) => statementsOf((sql) => new LateStatement(driver.prepare, sql))
 
@@ -231,9 +219,6 @@ export type Statements = ReturnType<typeof statements>
 
 /**
  * Returns the number that an aggregate query computes. Such a query always has one row.
- *
- * @category getters
- * @since 0.1.0
  */
 export const numberOf = (row: SqlRow | undefined): number => {
   const value = row?.[0]

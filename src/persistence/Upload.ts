@@ -8,9 +8,6 @@ import type { BlobWriter } from "./Persistence.ts"
 
 /**
  * Writes the content of one blob to a backend.
- *
- * @category models
- * @since 0.1.0
  */
 export class Upload implements BlobWriter {
   private readonly backend: Backend

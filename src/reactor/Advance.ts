@@ -32,9 +32,6 @@ const DOUBTFUL: ReadonlySet<number> = new Set([ETIMEDOUT.errno, INTERRUPTED.rest
 
 /**
  * Processes completions and due times.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const atCapture = (beat: Beat): void => {
   const { due, input, state } = beat
@@ -343,9 +340,6 @@ export const takeBack = (beat: Beat, changed: ReadonlyArray<string>, to: number)
 
 /**
  * Sends the results of the beat.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const atCommit = (beat: Beat): void => {
   Watchers.atCommit(beat)
@@ -360,9 +354,6 @@ export const atCommit = (beat: Beat): void => {
 
 /**
  * Updates the open requests once the beat is in the store. Returns the work of the live half.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const committed = (beat: Beat): Output | undefined => {
   const { input, moment, stage, state, work } = beat

@@ -23,9 +23,6 @@ const patternsOf = (id: string): ReadonlyArray<string> => [`/rt/ops/*/io_req/${i
 
 /**
  * The rules of a space with those of its channels.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const added = (rules: Rules, channels: Channels): Rules => {
   const all = Array.from(channels, ([id, settings]) => ({ id, atoms: atomsOf(settings) }))

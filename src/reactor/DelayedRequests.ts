@@ -23,9 +23,6 @@ interface Delayed {
 
 /**
  * The delayed requests of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class DelayedRequests {
   private readonly open = new Map<string, Delayed>()
@@ -78,9 +75,6 @@ export class DelayedRequests {
 
 /**
  * The time before which a channel has no job for a request; `undefined` if the request is executed at once.
- *
- * @category getters
- * @since 0.1.0
  */
 export const momentOf = ({ notBefore, opcodes }: Channel, request: DelayedRequest): number | undefined => {
   // A request that is not repeatable fails when its space opens again, so it has to be executed by then.

@@ -9,9 +9,6 @@
 
 /**
  * A host's error: its number, its code, and whether a later attempt can succeed.
- *
- * @category models
- * @since 0.1.0
  */
 export interface HostError {
   readonly errno: number
@@ -67,9 +64,6 @@ const CAUSES = 8
 
 /**
  * Classifies an error of a host by its `code` or its name, or by those of its causes. An unknown error is `io/failed`.
- *
- * @category getters
- * @since 0.1.0
  */
 export const of = (error: unknown): HostError => {
   try {

@@ -19,9 +19,6 @@ const lines = (row: object): ReadonlyArray<string> =>
 
 /**
  * The face of requests.
- *
- * @category models
- * @since 0.2.0
  */
 export const face = Face.make("io", {
   records: {

@@ -82,9 +82,6 @@ const completionOf = ([rid, attempt, bytes, shim, failed, [value]]: Line): Compl
 
 /**
  * The rule of this input.
- *
- * @category models
- * @since 0.1.0
  */
 export const input: InputRule<IoKinds> = {
   field: "io",

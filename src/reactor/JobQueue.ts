@@ -112,9 +112,6 @@ const nothing = (): void => {}
  *
  * A job that does not end in time after its abort is *hung*. Its room is given to others, for as many hung jobs as the channel
  * has room; each further one keeps its room. When all room is lost, waiting jobs fail until a hung job ends.
- *
- * @category models
- * @since 0.1.0
  */
 export class JobQueue {
   private readonly channel: Channel

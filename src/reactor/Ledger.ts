@@ -189,9 +189,6 @@ const expiry: ExpiryRule = {
 
 /**
  * The ledger of requests, over the channels of a reactor.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   name: "io",

@@ -40,9 +40,6 @@ interface Attempt extends CountedJob, Waiting {
 
 /**
  * The live requests of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class LiveRequests implements LiveLedger<Output> {
   private readonly state: OpenRequests

@@ -90,9 +90,6 @@ export const payloadOf = ({ hasPayload, oid, rid }: Open, documents: Pick<Commit
 
 /**
  * The open requests of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class OpenRequests {
   readonly timers = new CellTimers()
@@ -224,9 +221,6 @@ export class OpenRequests {
 
 /**
  * The deadlines of a request.
- *
- * @category getters
- * @since 0.1.0
  */
 export const deadlines = (
   { beats_budget, deadline_beat, deadline_unix_ns, issued_ms }: Requests.Request,

@@ -95,9 +95,6 @@ function* search(store: PageStore, rid: string): Search<RequestDetails> {
 
 /**
  * The outside of requests. The beat knows the open ones and those of ordinary runs, so a finished one of a durable run is closed.
- *
- * @category models
- * @since 0.2.0
  */
 export const outside: Outside<KindsOf<typeof face>> = {
   face,

@@ -65,9 +65,6 @@ export class Reactor extends Context.Service<Reactor, {
 
 /**
  * The observer of all jobs; none by default.
- *
- * @category references
- * @since 0.1.0
  */
 export const CurrentJobObserver = Context.Reference<JobObserver | undefined>("systole/reactor/JobObserver", {
   defaultValue: () => undefined

@@ -146,9 +146,6 @@ export const readChannel = (document: Document.Document | undefined): DeclaredCh
 
 /**
  * The result of a finished request.
- *
- * @category getters
- * @since 0.1.0
  */
 export const resultOf = (rid: string, request: Request, value: Document.Document | undefined): IoResult => {
   const { attempt, bytes_done, channel, code, errno, note, opcode, retry_after_ms, state, uncertain } = request
@@ -215,9 +212,6 @@ export const isName = (text: unknown): text is string => typeof text === "string
 
 /**
  * Compares requests by submission: by beat, run and number.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const bySubmission = (a: string, b: string): number => {
   const [left, right] = [placesOf(a), placesOf(b)]

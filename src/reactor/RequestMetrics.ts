@@ -73,9 +73,6 @@ export const viewOf = ({ id, provider, shim = false, telemetry = id }: Channel):
 
 /**
  * The counters of the requests of one open space.
- *
- * @category models
- * @since 0.1.0
  */
 export class RequestMetrics {
   private readonly channels: ReadonlyMap<string, ChannelCount>

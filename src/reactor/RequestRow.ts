@@ -66,9 +66,6 @@ const requestAt = (store: Stored, { oid, rid }: Place): Requests.Request | undef
 
 /**
  * The list row of a request; `undefined` if it does not exist. Without `oid`, it is an open one or one of an ordinary run.
- *
- * @category getters
- * @since 0.1.0
  */
 export const rowOf = (store: Stored, rid: string, oid = Requests.isName(rid) ? dossierOf(store, rid) : ""): RequestRow | undefined => {
   const request = requestAt(store, { oid, rid })
@@ -78,9 +75,6 @@ export const rowOf = (store: Stored, rid: string, oid = Requests.isName(rid) ? d
 /**
  * A request with all of its fields; `undefined` if it does not exist. Without `oid`, it is an open one or one of an ordinary
  * run.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (store: Stored, rid: string, oid = Requests.isName(rid) ? dossierOf(store, rid) : ""): RequestDetails | undefined => {
   const request = requestAt(store, { oid, rid })
@@ -102,9 +96,6 @@ export const CHANNELS = "/rt/io_reactors/io/channels"
 
 /**
  * The channels of a reactor, in the order of the configuration.
- *
- * @category getters
- * @since 0.1.0
  */
 export const channels = (reactor: Reactor["Service"]): ReadonlyArray<ChannelRow> => {
   const jobs = reactor.jobs()
@@ -122,9 +113,6 @@ const channelRow = (
 
 /**
  * The drain of a beat, from the field of its journal entry; `undefined` if the beat captured no completion.
- *
- * @category getters
- * @since 0.1.0
  */
 export const drainOf = (beat: number, recorded: unknown): Drain | undefined => {
   if (recorded === undefined) return undefined

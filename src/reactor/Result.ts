@@ -27,9 +27,6 @@ export type End = Pick<Completion, "bytes" | "failure" | "value">
 
 /**
  * The end of an attempt by the result of its channel. A result that cannot be stored is a failure.
- *
- * @category getters
- * @since 0.1.0
  */
 export const endOf = (result: unknown): End => {
   try {
@@ -46,9 +43,6 @@ export const endOf = (result: unknown): End => {
 
 /**
  * The end of an attempt by the value that its channel threw.
- *
- * @category getters
- * @since 0.1.0
  */
 export const errorOf = (error: unknown): End => failed(failureOf(error))
 

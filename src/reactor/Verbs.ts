@@ -45,9 +45,6 @@ export interface Requesting {
 
 /**
  * The verbs of requests for a run.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (draft: Draft, requesting: Requesting): Io => {
   let step = 0

@@ -16,9 +16,6 @@ export interface Waiting {
 
 /**
  * The waiting attempts.
- *
- * @category models
- * @since 0.1.0
  */
 export class WaitingJobs<A extends Waiting> implements JobSource {
   size = 0

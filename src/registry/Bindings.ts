@@ -12,9 +12,6 @@ import type { BindingChange } from "../stage/Launch.ts"
 
 /**
  * One entry of a cell's list.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Binding {
   readonly enzyme: string
@@ -35,9 +32,6 @@ export interface BindingTable {
 
 /**
  * The lists of a space as of its newest beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class Lists implements BindingTable {
   version = 0
@@ -77,9 +71,6 @@ export { address, FOLDER } from "../stage/Binding.ts"
 /**
  * Returns the reason why a cell cannot take another entry, or `undefined` if it can. Withdrawn names count, because
  * each masks an inherited binding.
- *
- * @category guards
- * @since 0.1.0
  */
 export const refusal = (list: ReadonlyArray<Binding>, { cell, enzyme }: Pick<BindingChange, "cell" | "enzyme">): string | undefined => {
   if (list.length < MAX_BINDINGS || list.some((binding) => binding.enzyme === enzyme)) return undefined
@@ -89,9 +80,6 @@ export const refusal = (list: ReadonlyArray<Binding>, { cell, enzyme }: Pick<Bin
 
 /**
  * Returns a list with one more entry, for a name that {@link refusal} accepted.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const put = (list: ReadonlyArray<Binding>, change: BindingChange, beat: number): ReadonlyArray<Binding> => {
   const { enzyme, propagate, tombstone } = change
@@ -103,9 +91,6 @@ export const put = (list: ReadonlyArray<Binding>, change: BindingChange, beat: n
 
 /**
  * Returns the names bound at a target, nearest cell first; only names in `among`, if it is given.
- *
- * @category getters
- * @since 0.1.0
  */
 export const effective = (target: string, { declared, own }: Bound, among?: ReadonlyMap<string, unknown>): ReadonlyArray<string> => {
   const names: Array<string> = []
@@ -146,9 +131,6 @@ const newest = (
 
 /**
  * Returns the nearest cell with a list, from a target upward; the root if there is none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nearest = (target: string, { declared, own }: Bound): string => {
   let cell = target
@@ -158,9 +140,6 @@ export const nearest = (target: string, { declared, own }: Bound): string => {
 
 /**
  * Returns the number of bindings at a target and its ancestors.
- *
- * @category getters
- * @since 0.1.0
  */
 export const count = (target: string, { declared, own }: Bound): number => {
   let sum = 0

@@ -91,9 +91,6 @@ export const each = <A, B>(list: ReadonlyArray<A>, change: (item: A) => B): Read
 
 /**
  * A definition with the texts of what it names, and its declarations.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const inTexts = <D extends Places, Event>(definition: D): Omit<D, keyof Places> & Texts<Event> => {
   const { bind, declares, hears, query, reads, writes, ...rest } = definition

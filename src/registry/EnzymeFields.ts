@@ -121,9 +121,6 @@ const checkName = (name: string): void => {
 
 /**
  * The fields.
- *
- * @category references
- * @since 0.2.0
  */
 export const fields = {
   /** A name such as `resize_image`, preferably unique, because `before`, `after` and bindings refer to it. */
@@ -310,9 +307,6 @@ const entries = Object.entries(fields) as ReadonlyArray<readonly [string, Field<
 /**
  * The reasons why metadata does not have the fields of a definition, not of their types, or not of their form; `undefined` if it
  * fits.
- *
- * @category getters
- * @since 0.1.0
  */
 export const refusal = (metadata: Readonly<Record<string, unknown>>): string | undefined => {
   const reasons = entries.flatMap(([name, { expected, fits, isRequired }]) => {
@@ -357,9 +351,6 @@ const shown = (value: unknown): string => {
 
 /**
  * The fields of an enzyme, from metadata that is not refused.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const decode = (metadata: Metadata): Decoded =>
   Object.fromEntries(entries.map(([name, field]) => [name, field.decode(metadata[name as keyof Metadata], metadata)])) as unknown as Decoded

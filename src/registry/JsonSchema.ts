@@ -11,9 +11,6 @@ import type { Value } from "../cell/Value.ts"
 
 /**
  * The JSON Schema of a schema, as text. Throws the failure of a schema without one.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const of = (given: Schema.Top): string => {
   const { definitions, schema } = Schema.toJsonSchemaDocument(given)

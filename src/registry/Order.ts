@@ -28,9 +28,6 @@ export interface Cycle {
 
 /**
  * Compares two ready candidates by priority; negative if the first one runs first.
- *
- * @category getters
- * @since 0.1.0
  */
 export const priority = (a: Candidate, b: Candidate): number =>
   b.strength - a.strength ||
@@ -41,9 +38,6 @@ export const priority = (a: Candidate, b: Candidate): number =>
  * Returns the candidates in order, or the names in a cycle.
  *
  * Names without a candidate are ignored. A shared name refers to the first of its candidates by priority.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const arrange = <C extends Candidate>(candidates: ReadonlyArray<C>): ReadonlyArray<C> | Cycle => {
   const sorted = candidates.toSorted(priority)

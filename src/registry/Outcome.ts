@@ -10,9 +10,6 @@ import * as Data from "effect/Data"
 /**
  * The wait before another attempt: a duration such as `"10s"`, up to `"366d"`, a time of ISO 8601 with its offset, a `Date`, or a number
  * of beats. A time that is past, and `"0s"`, is the next beat.
- *
- * @category models
- * @since 0.2.0
  */
 export type After = string | Date | { readonly beats: number }
 

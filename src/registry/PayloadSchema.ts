@@ -10,9 +10,6 @@ import * as Schema from "effect/Schema"
 
 /**
  * The failure of a run whose payload does not match the schema of its enzyme.
- *
- * @category errors
- * @since 0.1.0
  */
 export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{ readonly reason: string }> {
   readonly code = "payload/invalid"
@@ -31,8 +28,6 @@ const decoders = new WeakMap<object, (payload: unknown) => Exit.Exit<unknown, un
  * Decodes a payload by a schema.
  *
  * @throws InvalidPayload
- * @category combinators
- * @since 0.1.0
  */
 export const decode = (schema: Schema.Decoder<unknown>, payload: unknown): unknown => {
   const decoded = attempt(schema, payload)
@@ -42,9 +37,6 @@ export const decode = (schema: Schema.Decoder<unknown>, payload: unknown): unkno
 
 /**
  * Decodes a value by a schema, or gives the reason why it does not fit.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const attempt = (schema: Schema.Decoder<unknown>, value: unknown): { readonly value: unknown } | { readonly reason: string } => {
   let decoder = decoders.get(schema)

@@ -54,9 +54,6 @@ const makeNode = <Q>(repeats = false): Node<Q> => ({
 
 /**
  * A set of queries, indexed by signal.
- *
- * @category models
- * @since 0.1.0
  */
 export class QueryTrie<Q extends Query> {
   private readonly root: Node<Q> = makeNode()

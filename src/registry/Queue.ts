@@ -6,9 +6,6 @@
 
 /**
  * An array with a moving front.
- *
- * @category models
- * @since 0.1.0
  */
 export class Queue<A> {
   private items: Array<A | undefined> = []

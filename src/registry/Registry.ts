@@ -51,9 +51,6 @@ export interface Code {
 
 /**
  * An active enzyme.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Entry extends Candidate {
   readonly enzyme: Enzyme
@@ -94,9 +91,6 @@ const widths: Readonly<Record<Lane, number>> = { pair: 0, target: 1, space: 2 }
 
 /**
  * The enzymes of a runtime.
- *
- * @category models
- * @since 0.1.0
  */
 export class Enzymes {
   /** The number of registrations and withdrawals in effect. */
@@ -351,9 +345,6 @@ const coarsest = (entries: ReadonlyArray<Entry>): Lane =>
 /**
  * Returns the entry that continues a handling with a recorded key: the same enzyme, even if others share its name now.
  * Returns `undefined` if it is gone.
- *
- * @category getters
- * @since 0.1.0
  */
 export const successor = (
   { entries }: Pick<Resolution, "entries">,

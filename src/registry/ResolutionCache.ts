@@ -21,9 +21,6 @@ export const nowhere: Place = { cell: "", isBelow: false }
 
 /**
  * Resolutions of signals, by signal and place.
- *
- * @category models
- * @since 0.1.0
  */
 export class ResolutionCache<A> {
   /** The versions of enzymes and bindings for which the cache is valid. */

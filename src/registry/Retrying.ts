@@ -35,17 +35,11 @@ interface InTime {
 
 /**
  * The field as a definition gives it.
- *
- * @category models
- * @since 0.2.0
  */
 export type GivenRetry = InBeats | InTime
 
 /**
  * The field of an enzyme, which is a definition, too: with its defaults.
- *
- * @category models
- * @since 0.2.0
  */
 export type Retrying = { readonly attempts: number } & (InBeats | Required<Omit<InTime, "beats">>)
 
@@ -88,8 +82,6 @@ const millis = (text: string): number => Duration.parse(text) ?? 0
  * Checks the field.
  *
  * @throws Error with the reason
- * @category combinators
- * @since 0.2.0
  */
 export const check = (given: GivenRetry): void => {
   for (const [name, value] of Object.entries(given)) {

@@ -38,8 +38,5 @@ export const unguarded: RunScope = {
 
 /**
  * The scope of the runs of a kernel; without guards by default.
- *
- * @category references
- * @since 0.1.0
  */
 export const CurrentRunScope = Context.Reference<RunScope>("systole/registry/RunScope", { defaultValue: () => unguarded })

@@ -14,9 +14,6 @@ interface InSpaces {
 
 /**
  * The field as a definition gives it: a cron expression of five fields, an interval, or an expression in a time zone.
- *
- * @category models
- * @since 0.2.0
  */
 export type GivenSchedule =
   | string
@@ -25,9 +22,6 @@ export type GivenSchedule =
 
 /**
  * The field of an enzyme, which is a definition, too: with its defaults. Without spaces, it is for the first one.
- *
- * @category models
- * @since 0.2.0
  */
 export type Scheduling = InSpaces & Schedules.Schedule
 
@@ -59,8 +53,6 @@ export const EXPECTED = "a cron expression such as \"0 9 * * MON-FRI\", { every:
  * Checks the field.
  *
  * @throws Error with the reason
- * @category combinators
- * @since 0.2.0
  */
 export const check = (given: GivenSchedule): void => {
   const { spaces = [FIRST], ...schedule } = decode(given)!
@@ -84,9 +76,6 @@ export const decode = (given: GivenSchedule | undefined): Scheduling | undefined
 /**
  * Returns the reason why this host cannot plan a schedule: it lacks the time zone. A replay takes the due times of the journal, so it
  * needs none.
- *
- * @category getters
- * @since 0.2.0
  */
 export const refusalHere = (scheduling: Scheduling): string | undefined => {
   const refused = Schedules.refusalHere(scheduling)
@@ -95,9 +84,6 @@ export const refusalHere = (scheduling: Scheduling): string | undefined => {
 
 /**
  * Tests whether an enzyme with this field has a schedule in a space.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const isIn = ({ spaces }: Scheduling, space: string, first: string): boolean => spaces?.includes(space) ?? space === first
 

@@ -36,9 +36,6 @@ export const schemaOf = (type: Type): string => {
 
 /**
  * The types of a space.
- *
- * @category models
- * @since 0.2.0
  */
 export class SpaceTypes {
   /** The declarations, one for each path, narrower paths first. */
@@ -103,9 +100,6 @@ export class SpaceTypes {
 
 /**
  * The first module that cannot be together with those before it, and the reason; `undefined` if all can.
- *
- * @category getters
- * @since 0.2.0
  */
 export const clashAmong = <A>(
   modules: Iterable<A>,

@@ -26,9 +26,6 @@ export interface Completion {
 
 /**
  * Step 5 of the beat: applies one transition to each entry that is due or that the capture wrote.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const atCapture = (stage: Stage, now: Now, met: ReadonlyArray<string>): void => {
   if (met.length === 0 && stage.documents.size === 0) return
@@ -41,9 +38,6 @@ export const atCapture = (stage: Stage, now: Now, met: ReadonlyArray<string>): v
 
 /**
  * Step 10 of the beat: gives each completion its event, and kills the rival variants of an applied entry.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const atCommit = (stage: Stage, now: Now, open: Open): ReadonlyArray<Completion> => {
   endRivals(stage, open)
@@ -113,9 +107,6 @@ const isToBeTold = ({ event_flag, state }: Entry): boolean => state === "applied
 
 /**
  * The entries that the beat put into quarantine, by a transition, a report or a write.
- *
- * @category getters
- * @since 0.1.0
  */
 export const quarantined = (stage: Stage): ReadonlyArray<string> =>
   written(stage).filter((key) => newest(stage, key)?.state === "quarantine" && before(stage, key)?.state !== "quarantine")

@@ -48,9 +48,6 @@ const clocks = ["due_ms", "deadline_ms", "kill_ms"] as const
 
 /**
  * A decoded entry.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Entry {
   readonly state: State
@@ -107,9 +104,6 @@ export const isFinished = ({ state }: Entry): boolean => state === "applied" || 
 
 /**
  * An entry from its cell; `undefined` for another value. An unknown state reads as `pending`, an invalid number as 0.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const read = (value: Value): Entry | undefined => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
@@ -138,9 +132,6 @@ export const read = (value: Value): Entry | undefined => {
 
 /**
  * An entry in its stored form.
- *
- * @category getters
- * @since 0.1.0
  */
 export const write = ({ deadline_ms, due_ms, inst_id, kill_ms, ...entry }: Entry): Document.Document => {
   const given = Object.entries({ due_ms, deadline_ms, kill_ms }).filter(([, ms]) => ms > 0)

@@ -28,9 +28,6 @@ const version = ({ due, grace_used, state, telemetry }: Stored): Face.Version =>
 
 /**
  * The face of rendezvous.
- *
- * @category models
- * @since 0.2.0
  */
 export const face = Face.make("rv", {
   records: {

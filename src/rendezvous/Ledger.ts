@@ -174,9 +174,6 @@ const expiry: ExpiryRule = {
 
 /**
  * The ledger of rendezvous.
- *
- * @category models
- * @since 0.1.0
  */
 export const rendezvous: Ledger<Rv> = {
   name: "rv",

@@ -12,9 +12,6 @@ import { isAwaited } from "./Transition.ts"
 
 /**
  * The open entries of a space.
- *
- * @category models
- * @since 0.1.0
  */
 export class Open {
   /** The id that each entry shares with its variants, if it is a variant. */

@@ -45,9 +45,6 @@ const find = (store: RecordStore, key: string) => {
 
 /**
  * The outside of rendezvous.
- *
- * @category models
- * @since 0.2.0
  */
 export const outside: Outside<Kinds, RendezvousCommand> =
   { face, commands, page: CellRecords.pages({ folder: Entries.FOLDER, isDeep: false, rowOf: find }), find }

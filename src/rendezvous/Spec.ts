@@ -41,8 +41,6 @@ type Fields = Readonly<Record<string, Value.Value>>
  * The entry for a specification.
  *
  * @throws NoSpec, InvalidRendezvous
- * @category constructors
- * @since 0.1.0
  */
 export const prepare = (spec: Value.Value, { defaults, hash, now }: SpecContext): Prepared => {
   if (spec === undefined || spec === null) throw new NoSpec()
@@ -99,8 +97,6 @@ const limits: Readonly<Record<string, number>> = { input_fp: Number.MAX_SAFE_INT
  * A number of beats, given as a number or as decimal text.
  *
  * @throws InvalidRendezvous
- * @category constructors
- * @since 0.1.0
  */
 export const numberOf = (name: string, value: unknown): number => {
   if (value === undefined) return 0
@@ -116,8 +112,6 @@ export const numberOf = (name: string, value: unknown): number => {
  * A kill mode, validated.
  *
  * @throws InvalidRendezvous
- * @category constructors
- * @since 0.1.0
  */
 export const mode = (value: unknown): string => {
   if (!isKey(value)) throw refuse(`its kill_mode is ${shown(value)}; give one name such as kill, or none`)

@@ -11,9 +11,6 @@ import * as Due from "../stage/Due.ts"
 
 /**
  * A beat of an entry: its number, and the clock before which it is not reached; 0 for an absolute beat.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Time {
   readonly beat: number

@@ -110,9 +110,6 @@ const table: ReadonlyArray<Rule> = [
 
 /**
  * The transition of an entry in a beat; `undefined` for none.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const transition = (entry: Entry, now: Due.Now): Step | undefined => {
   // An entry that is being killed takes no other transition.
@@ -124,9 +121,6 @@ export const transition = (entry: Entry, now: Due.Now): Step | undefined => {
 
 /**
  * The times after this beat at which {@link transition} can first apply to an untouched entry; empty for never.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nextDue = (entry: Entry, now: Due.Now): ReadonlyArray<Due.Due> => {
   const times: Array<Time.Time> = []
@@ -157,9 +151,6 @@ type Released = Due.Now & Semantics.Following
 
 /**
  * An entry released from quarantine: it has its time for the report again, all its graces, and no deadline before its due time.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const released = (entry: Entry, now: Released): Entry => {
   const due = dueAgain(entry, now)
@@ -175,9 +166,6 @@ export interface Result {
 
 /**
  * An open entry after a report.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const reported = (entry: Entry, { content, telemetry }: Result): Entry => {
   if (isWatched(entry) || entry.state === "quarantine") return { ...entry, telemetry }

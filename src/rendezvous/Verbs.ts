@@ -44,9 +44,6 @@ export interface VerbContext {
 
 /**
  * The verbs of rendezvous for a run.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (draft: Draft, context: VerbContext): Rendezvous => ({
   spawn: (spec) => draft.guarded(() => spawn(draft, Values.canonical(spec).value, context).token),
@@ -83,8 +80,6 @@ const attempt = (verb: () => void): boolean => {
  * Creates an entry, or replaces one with the same key; returns the worker's token.
  *
  * @throws NoSpec, InvalidRendezvous, InvalidValue, LedgerMissing, RendezvousFull, RendezvousUntold
- * @category combinators
- * @since 0.1.0
  */
 export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: VerbContext): {
   readonly key: string
@@ -108,8 +103,6 @@ export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: 
  * Replaces the token of an open entry, for a worker that was absent when it was spawned.
  *
  * @throws RendezvousAbsent, RendezvousFinished
- * @category combinators
- * @since 0.1.0
  */
 export const claim = (draft: Draft, key: string, { hash, secret }: VerbContext): { readonly key: string; readonly token: string } => {
   const entry = open(draft, key)
@@ -122,8 +115,6 @@ export const claim = (draft: Draft, key: string, { hash, secret }: VerbContext):
  * Moves the due beat of an entry. A delta of 0 is a no-op, even for an absent entry.
  *
  * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished
- * @category combinators
- * @since 0.1.0
  */
 export const resched = (draft: Draft, key: string, by: number | string): void => {
   const delta = Due.beatsOf(by, draft.moment)
@@ -139,8 +130,6 @@ export const resched = (draft: Draft, key: string, by: number | string): void =>
  * Kills an entry after a number of scans. A repeated entry that has completed is killed too.
  *
  * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished
- * @category combinators
- * @since 0.1.0
  */
 export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: {
   readonly mode?: string | undefined
@@ -155,8 +144,6 @@ export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: {
  * Releases an entry from quarantine, so that it accepts its next correct report, with as much time for that as at its spawn.
  *
  * @throws RendezvousAbsent, RendezvousFinished, RendezvousFree
- * @category combinators
- * @since 0.1.0
  */
 export const release = (draft: Draft, key: string): void => {
   const entry = open(draft, key)
@@ -168,8 +155,6 @@ export const release = (draft: Draft, key: string): void => {
  * Checks the digest of a token before any other check, so that an invalid token discloses nothing about a key.
  *
  * @throws TokenRefused
- * @category combinators
- * @since 0.1.0
  */
 export const prove = (draft: Draft, key: string, proof: string): void => {
   if (read(draft, key)?.token_id !== proof) throw new TokenRefused({ key: String(key) })
@@ -179,8 +164,6 @@ export const prove = (draft: Draft, key: string, proof: string): void => {
  * Stores the result of a worker.
  *
  * @throws InvalidRendezvous, InvalidValue, RendezvousAbsent, RendezvousFinished
- * @category combinators
- * @since 0.1.0
  */
 export const report = (draft: Draft, key: string, telemetry: Value): void => {
   const entry = open(draft, key)

@@ -29,9 +29,6 @@ type Found = Pick<Entry, "enzyme" | "code">
 
 /**
  * The active enzymes and nodes, beat by beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class Code {
   /** The enzymes of the newest beat loaded. */

@@ -15,9 +15,6 @@ export type Difference = ReturnType<typeof Inspection.difference>["Type"]
 
 /**
  * Returns the first difference between an entry and its replay; `undefined` if they are equal.
- *
- * @category getters
- * @since 0.1.0
  */
 export const between = (recorded: JournalRow, replayed: JournalRow): Difference | undefined => {
   const [was, is] = [Journal.hashed(recorded.text), Journal.hashed(replayed.text)]
@@ -28,9 +25,6 @@ export const between = (recorded: JournalRow, replayed: JournalRow): Difference 
 
 /**
  * Returns the difference of a beat that failed in the replay.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const failed = (beat: number, error: unknown): Difference => ({
   beat,

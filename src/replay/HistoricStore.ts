@@ -17,9 +17,6 @@ import { NotReplayable } from "./NotReplayable.ts"
 
 /**
  * A store with `from` as its next beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class HistoricStore implements SpaceStore {
   readonly space: string

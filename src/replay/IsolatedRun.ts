@@ -22,9 +22,6 @@ export interface How {
 
 /**
  * One isolated run in progress.
- *
- * @category models
- * @since 0.1.0
  */
 export class IsolatedRun {
   /** The children started so far. */

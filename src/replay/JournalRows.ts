@@ -14,9 +14,6 @@ const WINDOW = 256
 
 /**
  * Iterates from the row of a beat down to the oldest.
- *
- * @category getters
- * @since 0.1.0
  */
 export function* downFrom({ store }: Pick<HistorySource, "store">, beat: number): Generator<JournalRow> {
   let window = WINDOW

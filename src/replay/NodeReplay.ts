@@ -69,9 +69,6 @@ interface Failed {
 
 /**
  * One beat's node runs in progress.
- *
- * @category models
- * @since 0.1.0
  */
 export class NodeReplay {
   /** The runs until now, in the order of completion. */

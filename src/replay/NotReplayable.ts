@@ -8,9 +8,6 @@ import { PersistenceError } from "../persistence/PersistenceError.ts"
 
 /**
  * The reason why a beat cannot be replayed.
- *
- * @category errors
- * @since 0.1.0
  */
 export class NotReplayable extends Data.TaggedError("NotReplayable")<{
   readonly beat: number
@@ -27,9 +24,6 @@ export class NotReplayable extends Data.TaggedError("NotReplayable")<{
 /**
  * The reason for which a replay cannot go on, if an error is one: a beat that cannot be replayed, or an entry of another version.
  * Rethrows any other error.
- *
- * @category getters
- * @since 0.2.0
  */
 export const reasonOf = (error: unknown): Pick<NotReplayable, "beat" | "code" | "reason"> => {
   if (error instanceof NotReplayable) return { beat: error.beat, code: error.code, reason: error.reason }

@@ -26,9 +26,6 @@ export interface Started {
 
 /**
  * Runs the nodes that an entry lists.
- *
- * @category models
- * @since 0.1.0
  */
 export class RecordedDerivation implements DerivationPort {
   readonly hasNodes = true

@@ -40,9 +40,6 @@ interface Earlier {
 
 /**
  * Returns the input of one entry after another.
- *
- * @category models
- * @since 0.1.0
  */
 export class RecordedInput implements BeatInput {
   private readonly history: HistorySource

@@ -16,9 +16,6 @@ const whole: Path = []
 
 /**
  * The runs of a beat, from its entry.
- *
- * @category models
- * @since 0.1.0
  */
 export class RecordedLineage implements Lineage {
   private readonly losses = new Map<number, Origins>()

@@ -19,9 +19,6 @@ interface Options {
 
 /**
  * The draft, restricted to the calls that a node may make.
- *
- * @category models
- * @since 0.1.0
  */
 export class RecordedRun extends NodeTransaction {
   private readonly draft: Draft

@@ -160,9 +160,6 @@ export interface Observed {
 
 /**
  * Observes a beat by replaying it; resolves to `undefined` if that is impossible.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const observe = async (history: HistorySource, row: JournalRow): Promise<Observed | undefined> => {
   let executed: Executed | undefined

@@ -41,9 +41,6 @@ const nothing: Earlier = { reads: [], results: [] }
 /**
  * Returns the results that a durable run had taken when it made a segment, and its reads before; nothing for another run,
  * or for a beat that cannot be replayed.
- *
- * @category getters
- * @since 0.1.0
  */
 export const before = async (history: HistorySource, handling: Handling | undefined): Promise<Earlier> => {
   if (handling === undefined || (handling.segment === 0 && handling.entry?.enzyme.durable !== true)) return nothing

@@ -52,9 +52,6 @@ interface Cause {
 
 /**
  * Returns the signals that led to a run, newest first.
- *
- * @category getters
- * @since 0.1.0
  */
 export const of = async (history: HistorySource, last: Cause): Promise<ReadonlyArray<Link>> => {
   const chain: Array<Link> = []
@@ -85,9 +82,6 @@ const follow = (history: HistorySource, { entry: handled, run }: Cause, chain: A
 
 /**
  * Returns the signals that led to the request with a cell; none for another cell.
- *
- * @category getters
- * @since 0.1.0
  */
 export const ofRequest = async (history: HistorySource, key: string): Promise<ReadonlyArray<Link>> => {
   const cause = askingRun(history, key.split("/").slice(0, 6).join("/"))
@@ -96,9 +90,6 @@ export const ofRequest = async (history: HistorySource, key: string): Promise<Re
 
 /**
  * Returns a request as its cell shows it; `undefined` for another cell.
- *
- * @category getters
- * @since 0.1.0
  */
 export const askedIn = (history: HistorySource, cell: string | undefined): Asked | undefined => {
   const place = Requests.placeOf(cell ?? "")

@@ -17,9 +17,6 @@ const { NEVER_RAN } = Flag
 
 /**
  * The ancestry of the places of one graph, for one beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class Ancestry implements Lineage {
   private readonly graph: Graph

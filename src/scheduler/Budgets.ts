@@ -23,8 +23,5 @@ export interface Budgets {
 
 /**
  * The budgets of a graph by default.
- *
- * @category references
- * @since 0.1.0
  */
 export const defaultBudgets: Budgets = { passRuns: 10, attempts: 10, backoffBase: 250, backoffMax: 2000 }

@@ -73,9 +73,6 @@ export interface Definition {
 
 /**
  * Whether a module's export is a node, made by `Computation.make`, `Effect.make` or `Materializer.make`.
- *
- * @category guards
- * @since 0.1.0
  */
 export const is = (value: unknown): value is Definition => {
   if (typeof value !== "object" || value === null) return false

@@ -17,9 +17,6 @@ export type Admits = (address: Address.Address) => boolean
 
 /**
  * Demand for places of one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class Demand {
   private readonly graph: Graph

@@ -34,9 +34,6 @@ export interface Guard {
 
 /**
  * Which demand is not to show.
- *
- * @category services
- * @since 0.1.0
  */
 export interface DemandPolicy {
   /** For a run that begins; `undefined` for a node that may demand each writer. */

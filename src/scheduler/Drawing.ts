@@ -7,9 +7,6 @@ import type { EdgeView, GraphView, NodeView } from "./Introspection.ts"
 
 /**
  * The graph in the language of Graphviz.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const dot = ({ edges, nodes }: GraphView): string => [
   "digraph systole {",
@@ -29,9 +26,6 @@ export const dot = ({ edges, nodes }: GraphView): string => [
 
 /**
  * The graph in the language of Mermaid.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const mermaid = ({ edges, nodes }: GraphView): string => {
   const ids = new Map(nodes.map(({ name }, i) => [name, `n${i}`]))

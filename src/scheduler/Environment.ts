@@ -12,9 +12,6 @@ import type { Queue } from "./Queue.ts"
 
 /**
  * The environment of all runs of a graph.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Environment {
   readonly graph: Graph

@@ -32,9 +32,6 @@ interface Wait {
 
 /**
  * The time gates of one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class Gates {
   /** The beat's clock. */

@@ -44,9 +44,6 @@ interface Place {
 
 /**
  * Locations, nodes, and the edges between them.
- *
- * @category models
- * @since 0.1.0
  */
 export class Graph {
   readonly locations: Locations

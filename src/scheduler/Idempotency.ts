@@ -22,9 +22,6 @@ export type Unstable = (name: string, address: string | undefined) => void
 
 /**
  * Checks the successful runs of one graph as they end: an observer of its scheduler. A reported node is not checked again.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const checker = (scheduler: SpaceScheduler, base: BaseState, told: Unstable) => {
   const known = new WeakSet<Node>()

@@ -33,9 +33,6 @@ interface Replaced {
 
 /**
  * Turns changes of documents into invalid nodes.
- *
- * @category models
- * @since 0.1.0
  */
 export class Invalidation {
   private readonly graph: Graph

@@ -16,9 +16,6 @@ const SLACK = 1000
 
 /**
  * The levels of one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class Levels {
   private readonly graph: Graph

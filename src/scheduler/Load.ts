@@ -17,9 +17,6 @@ const LONGEST = 10_000
 
 /**
  * The load of one graph over time.
- *
- * @category models
- * @since 0.1.0
  */
 export class Load {
   private since: number | undefined

@@ -46,9 +46,6 @@ const SHORT = 4096
 
 /**
  * The locations of one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class Locations {
   private readonly roots = new Map<string, Location>()

@@ -22,9 +22,6 @@ export interface ModuleChange {
 
 /**
  * The node modules of a runtime.
- *
- * @category models
- * @since 0.1.0
  */
 export class Modules {
   private readonly active = new Map<string, NodeModule>()

@@ -19,9 +19,6 @@ const { ROOT } = Flag
 
 /**
  * The time gate of one node. Times are in milliseconds since 1970; 0 means open.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Gate {
   debounce: number
@@ -54,9 +51,6 @@ export interface Watcher {
 
 /**
  * The state of one node between its runs.
- *
- * @category models
- * @since 0.1.0
  */
 export interface NodeRun {
   readonly node: Node
@@ -104,9 +98,6 @@ export interface NodeRun {
 
 /**
  * A unit of scheduling.
- *
- * @category models
- * @since 0.1.0
  */
 export class Node {
   // The fields that every run touches come first, so that they share cache lines.
@@ -155,9 +146,6 @@ export type Depth = "deep" | "shallow" | "children"
 
 /**
  * One place: a document, or a part of one.
- *
- * @category models
- * @since 0.1.0
  */
 export class Location {
   value: Value = undefined
@@ -216,9 +204,6 @@ export const rootOf = (location: Location): Location => location.extra?.root ?? 
 
 /**
  * A read of one place by one node.
- *
- * @category models
- * @since 0.1.0
  */
 export class Edge {
   readonly reader: Node

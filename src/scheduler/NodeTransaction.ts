@@ -26,9 +26,6 @@ export const frozen = (): TransactionRefused =>
 
 /**
  * The operations of a node's transaction that are the same in every run.
- *
- * @category models
- * @since 0.1.0
  */
 export abstract class NodeTransaction extends Calls implements Transaction {
   abstract readonly beat: number

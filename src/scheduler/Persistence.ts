@@ -40,9 +40,6 @@ const MESSAGE = 2000
 
 /**
  * The stored state of one node.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Observation {
   readonly v: 2

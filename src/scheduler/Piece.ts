@@ -36,8 +36,6 @@ const nothing: Inputs = Object.freeze({})
  * The definition of a node; or, with inputs, of a module whose pieces `build` makes when they are started.
  *
  * @throws InvalidNode
- * @category constructors
- * @since 0.1.0
  */
 export const templated = <D extends Places>(definition: D, build: (definition: D, inputs: Inputs) => Definition): Definition => {
   const { inputs: names, name, output, writes } = definition
@@ -58,8 +56,6 @@ export const templated = <D extends Places>(definition: D, build: (definition: D
  * The node of a start, by its piece's name.
  *
  * @throws InvalidNode, InvalidValue
- * @category constructors
- * @since 0.1.0
  */
 export const make = (module: Definition, given: unknown, hash: (bytes: Uint8Array) => string): Definition => {
   const { inputs: names, name, piece } = module

@@ -22,9 +22,6 @@ class Level {
 
 /**
  * Nodes by level; materializers follow all levels.
- *
- * @category models
- * @since 0.1.0
  */
 export class Queue {
   private readonly levels: Array<Level> = []

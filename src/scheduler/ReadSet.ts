@@ -54,9 +54,6 @@ const AGAIN = Symbol("again")
 
 /**
  * The reads of a node over its runs, and the run in progress.
- *
- * @category models
- * @since 0.1.0
  */
 export abstract class ReadSet extends RunState {
   override get<A>(cell: Cell<A>): A | undefined

@@ -25,9 +25,6 @@ const kinds = { Computation: 0, Effect: EFFECT, Materializer: MATERIALIZER } as 
 
 /**
  * The nodes of one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class Registry {
   private readonly nodes = new Map<string, Node>()

@@ -32,9 +32,6 @@ interface Dependencies {
 
 /**
  * The returning nodes of one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class Resumption {
   /** Whether deliveries of effects are suppressed. */

@@ -23,9 +23,6 @@ export const UNLOOKED = -1
 
 /**
  * The fields of a run, and the steps that are left to the runner.
- *
- * @category models
- * @since 0.1.0
  */
 export abstract class RunState extends NodeTransaction {
   // The fields that every run touches come first, so that they share cache lines.

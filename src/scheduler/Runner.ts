@@ -24,9 +24,6 @@ const { INVALID, REMOVED, RUNNING, UNSETTLED } = Flag
 
 /**
  * Runs one node: its state between runs, and its transaction.
- *
- * @category models
- * @since 0.1.0
  */
 export class Runner extends ReadSet implements NodeRun {
   error: unknown = undefined

@@ -44,9 +44,6 @@ export interface Settled {
 
 /**
  * Runs passes over one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class Settle {
   private readonly graph: Graph

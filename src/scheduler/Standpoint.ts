@@ -16,9 +16,6 @@ export type Peeked = readonly [place: string, held: readonly [unknown?]]
 
 /**
  * The moment and the peeked values of a run.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Standpoint {
   readonly beat: number
@@ -28,18 +25,12 @@ export interface Standpoint {
 
 /**
  * A peeked value in its stored form.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const peeked = (place: string, value: Value): Peeked =>
   [place, value === undefined ? [] : [JsonParser.parse(Codec.encode(value).text)]]
 
 /**
  * The peeked value of a place, if it was peeked at.
- *
- * @category getters
- * @since 0.1.0
  */
 export const at = ({ peeks }: Standpoint, place: string): { readonly value: Value } | undefined => {
   const found = peeks.find(([seen]) => seen === place)
@@ -50,17 +41,11 @@ export const at = ({ peeks }: Standpoint, place: string): { readonly value: Valu
 
 /**
  * Whether a standpoint exceeds a number of characters.
- *
- * @category getters
- * @since 0.1.0
  */
 export const isLarge = (standpoint: Standpoint, limit: number): boolean => JSON.stringify(standpoint).length > limit
 
 /**
  * The adopted standpoints, by the indexes of their lines.
- *
- * @category getters
- * @since 0.1.0
  */
 export const byLine = (
   lines: ReadonlyArray<{ readonly recalled?: Standpoint | undefined }>

@@ -18,9 +18,6 @@ export type Kind = (typeof Inspection.KINDS)[number]
 
 /**
  * The traces of one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class Trace {
   /** The lines of each kind; `undefined` of one that is not active. */

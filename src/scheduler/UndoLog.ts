@@ -50,9 +50,6 @@ const STANDING = UNSETTLED | GATED
 
 /**
  * Records the changes of a beat to nodes.
- *
- * @category models
- * @since 0.1.0
  */
 export class UndoLog implements Noted {
   private readonly deps: Dependencies

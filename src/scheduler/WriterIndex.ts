@@ -18,9 +18,6 @@ const nobody: ReadonlyArray<Node> = []
 
 /**
  * The index of one graph.
- *
- * @category models
- * @since 0.1.0
  */
 export class WriterIndex {
   private readonly locations: Locations

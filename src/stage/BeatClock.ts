@@ -8,9 +8,6 @@ import type { Lineage } from "./ReadLog.ts"
 
 /**
  * Committed state.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Committed {
   readonly read: (key: string) => Document.Document | undefined

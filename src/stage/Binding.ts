@@ -16,8 +16,6 @@ export const FOLDER = "/sys/bind"
  * limit.
  *
  * @throws InvalidAddress
- * @category getters
- * @since 0.1.0
  */
 export const address = (cell: string): Address.Address => {
   const names = Name.split(cell)
@@ -32,8 +30,6 @@ const MAX_CHANGES = 10_000
  * Adds a change to the changes of its run.
  *
  * @throws InvalidAddress, TransactionRefused
- * @category combinators
- * @since 0.1.0
  */
 export const add = (changes: Array<BindingChange>, change: BindingChange): void => {
   address(change.cell)

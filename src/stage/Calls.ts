@@ -20,9 +20,6 @@ type Request = TypedRequest<unknown, object> & { readonly params?: object }
 
 /**
  * The calls of a transaction over its own.
- *
- * @category models
- * @since 0.1.0
  */
 export abstract class Calls extends Faces {
   /** Reads the stored value at a place. */

@@ -10,9 +10,6 @@ import type { Due } from "./Due.ts"
 
 /**
  * A timer of a cell, by the cell's key.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Timer {
   readonly key: string
@@ -31,9 +28,6 @@ const none: ReadonlyArray<Timer> = []
 
 /**
  * The timers of the cells of one ledger.
- *
- * @category models
- * @since 0.1.0
  */
 export class CellTimers {
   private readonly slots = new Map<string, ReadonlyArray<Timer>>()

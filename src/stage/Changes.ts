@@ -27,9 +27,6 @@ export interface Savepoint {
  * reports and content are left out, since neither commands nor the steps of flows make them.
  *
  * A base class, so that a draft is one object and its fields are read without an indirection.
- *
- * @category models
- * @since 0.1.0
  */
 export abstract class Changes extends Calls {
   /** Lists are created on first use, because most runs need few of them. */

@@ -9,9 +9,6 @@ export const FOLDER = "/cas/"
 
 /**
  * Returns the digest in the id of content; `undefined` for the id of a document.
- *
- * @category getters
- * @since 0.1.0
  */
 export const hashOf = (id: string): string | undefined =>
   id.charCodeAt(1) === 99 && id.startsWith(FOLDER) ? id.slice(FOLDER.length) : undefined

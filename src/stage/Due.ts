@@ -23,9 +23,6 @@ export type Now = Pick<BeatClock, "beat" | "clock" | "tempo">
 
 /**
  * Returns the due time `beats` beats from now, at most {@link MAX_WAIT}.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const after = (beats: number, { beat, clock, tempo }: Now): { readonly beat: number; readonly moment: number } => ({
   beat: beat + beats,
@@ -38,9 +35,6 @@ const LENGTH = 100
 /**
  * A wait in beats: a duration such as `"10s"` is rounded up to beats by the tempo, and each other value stays as it is. With the
  * tempo 0 a beat counts as 100 ms.
- *
- * @category getters
- * @since 0.2.0
  */
 export const inBeats = <A>(wait: A, { tempo }: Pick<Now, "tempo">): A | number => {
   const ms = typeof wait === "string" ? Duration.parse(wait) : undefined
@@ -50,9 +44,6 @@ export const inBeats = <A>(wait: A, { tempo }: Pick<Now, "tempo">): A | number =
 /**
  * The beats of a wait: a number, also as a text, or a duration as for {@link inBeats}; NaN for another text. A minus before either
  * leads back.
- *
- * @category getters
- * @since 0.2.0
  */
 export const beatsOf = (wait: number | string, now: Pick<Now, "tempo">): number => {
   if (typeof wait !== "string") return wait
@@ -63,8 +54,5 @@ export const beatsOf = (wait: number | string, now: Pick<Now, "tempo">): number 
 
 /**
  * Tests whether a wait is over.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isOver = ({ beat = 0, moment = 0 }: Due, now: Pick<Now, "beat" | "clock">): boolean => now.beat >= beat && now.clock >= moment

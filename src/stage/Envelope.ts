@@ -30,9 +30,6 @@ const written = [...sealed, "/data/mailbox/diag/msgs"]
 
 /**
  * A run wrote an address outside its envelope.
- *
- * @category errors
- * @since 0.1.0
  */
 export class OutsideEnvelope extends Data.TaggedError("OutsideEnvelope")<{ readonly address: string; readonly envelope: string }> {
   readonly code = "envelope/outside"
@@ -44,9 +41,6 @@ export class OutsideEnvelope extends Data.TaggedError("OutsideEnvelope")<{ reado
 
 /**
  * A run wrote a sealed cell of the runtime: a dossier, a diagnostic or an index.
- *
- * @category errors
- * @since 0.1.0
  */
 export class SealedCell extends Data.TaggedError("SealedCell")<{ readonly address: string }> {
   readonly code = "cell.store.readonly"
@@ -69,9 +63,6 @@ interface Part {
 
 /**
  * A parsed envelope. `parts` is `undefined` without a declaration: any cell except for the runtime's own.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Envelope {
   readonly text: string
@@ -83,8 +74,6 @@ export interface Envelope {
  * Parses the envelope of a descriptor.
  *
  * @throws InvalidPattern, InvalidAddress
- * @category constructors
- * @since 0.1.0
  */
 export const make = (writes: ReadonlyArray<string> | undefined, system: boolean): Envelope => ({
   text: writes === undefined ? "any cell but the runtime's own" : writes.length === 0 ? "nothing" : writes.join(", "),
@@ -117,17 +106,11 @@ const restOf = (text: string, prefix: string): Part["rest"] => {
 
 /**
  * Tests whether a cell belongs to the runtime.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isReserved = (id: string): boolean => isBelow(reserved, id)
 
 /**
  * The folder of the runtime that contains a cell; `undefined` for a cell of the user.
- *
- * @category getters
- * @since 0.2.0
  */
 export const reservedFolder = (id: string): string | undefined => reserved.find((root) => Address.isWithin(root, id))
 
@@ -138,9 +121,6 @@ const isBelow = (roots: ReadonlyArray<string>, id: string): boolean => {
 
 /**
  * Returns the first pattern that includes cells of the runtime, if there is one.
- *
- * @category getters
- * @since 0.1.0
  */
 export const naming = (writes: ReadonlyArray<string>): string | undefined =>
   writes.find((text) => {
@@ -153,8 +133,6 @@ export const naming = (writes: ReadonlyArray<string>): string | undefined =>
  * Throws unless the envelope allows a write at `address`.
  *
  * @throws OutsideEnvelope, SealedCell
- * @category guards
- * @since 0.1.0
  */
 export const check = (envelope: Envelope, address: Address.Address): void => {
   if (allows(envelope, address)) return
@@ -180,9 +158,6 @@ const covers = ({ documents, path, prefix, rest, scope }: Part, { id, path: at, 
 
 /**
  * Tests whether a write inside the envelope could change the value at an address.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const touches = ({ parts }: Envelope, address: Address.Address): boolean =>
   parts === undefined || parts.some(({ documents, path, prefix, scope }) =>
@@ -192,9 +167,6 @@ export const touches = ({ parts }: Envelope, address: Address.Address): boolean 
 
 /**
  * Tests whether a write inside the envelope could be at a cell or below it. It may be true without such a write.
- *
- * @category predicates
- * @since 0.2.0
  */
 export const mayTouch = ({ parts }: Envelope, id: string): boolean =>
   parts === undefined || parts.some(({ prefix }) => Address.isWithin(prefix, id) || Address.isWithin(id, prefix))
@@ -202,9 +174,6 @@ export const mayTouch = ({ parts }: Envelope, id: string): boolean =>
 /**
  * Tests whether one envelope includes all whole documents of another. Two patterns with wildcards match only if they
  * are equal, or if one is a literal prefix with `**`.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const holds = (outer: Envelope, inner: Envelope): boolean =>
   inner.parts?.every(({ documents, prefix, scope }) =>
@@ -218,9 +187,6 @@ export const holds = (outer: Envelope, inner: Envelope): boolean =>
 
 /**
  * Tests whether a write inside the envelope could create or delete a document directly below a cell.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const touchesBelow = ({ parts }: Envelope, { id, scope: own }: Address.Address): boolean =>
   parts === undefined || parts.some(({ documents, prefix, scope }) => {

@@ -18,9 +18,6 @@ interface Claim {
 
 /**
  * The folders of several ledgers. The bit of each ledger is its position in the list.
- *
- * @category models
- * @since 0.1.0
  */
 export class Interest {
   private readonly claims: ReadonlyMap<number, ReadonlyArray<Claim>>

@@ -92,9 +92,6 @@ export interface Left {
 
 /**
  * The labels of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class Labels {
   /** The union of all atoms in the rules. */

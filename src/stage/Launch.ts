@@ -83,9 +83,6 @@ export interface BindingChange {
 
 /**
  * A run called a service that this runtime does not include.
- *
- * @category errors
- * @since 0.1.0
  */
 export class NotProvided extends Data.TaggedError("NotProvided")<{ readonly verb: string; readonly service: string }> {
   readonly code = "service/absent"

@@ -27,17 +27,11 @@ abstract class LedgerFaces {
 
 /**
  * The faces of the ledgers as properties, over their names.
- *
- * @category models
- * @since 0.1.0
  */
 export const Faces = LedgerFaces as abstract new() => LedgerFaces & Ledgers
 
 /**
  * Gives each transaction the face of a ledger as a property.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const add = (name: string): void => {
   if (name in LedgerFaces.prototype) return

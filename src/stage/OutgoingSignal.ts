@@ -52,8 +52,6 @@ const checked = new TextCache<true>(8192)
  * Validates a signal request. `beat` is the current or newest beat: a signal for it or an earlier one is refused.
  *
  * @throws InvalidSignal, InvalidAddress, InvalidValue
- * @category constructors
- * @since 0.1.0
  */
 export const make = (id: string, request: SignalRequest, beat: number): OutgoingSignal => {
   const { at, payload, qos, signal, space, target } = request
@@ -129,8 +127,6 @@ const dueAt = (at: At, beat: number): DueAt => {
  * Refuses a wait for a beat that is not to come any more.
  *
  * @throws InvalidSignal
- * @category guards
- * @since 0.2.0
  */
 export const checkBeat = (at: DueAt | undefined, beat: number): void => {
   if (at === undefined || !("beat" in at) || at.beat > beat) return

@@ -11,8 +11,6 @@
  * Creates the generator of run number `index` of a beat: numbers from 0 up to, but not including, 1.
  *
  * @param seed 32 hexadecimal digits
- * @category constructors
- * @since 0.1.0
  */
 export const make = (seed: string, index: number): () => number => {
   let a = Number.parseInt(seed.slice(0, 8), 16) | 0

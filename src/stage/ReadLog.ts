@@ -76,9 +76,6 @@ export const derives = ({ lists, places }: Origins, { address, isListed, path }:
 
 /**
  * The reads of one run, in order.
- *
- * @category models
- * @since 0.1.0
  */
 export class ReadLog {
   readonly addresses: Array<Address.Address> = []

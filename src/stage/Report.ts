@@ -29,8 +29,6 @@ export class InvalidReport extends Data.TaggedError("InvalidReport")<{ readonly 
  * Validates a report.
  *
  * @throws InvalidReport, InvalidAddress, InvalidValue
- * @category constructors
- * @since 0.1.0
  */
 export const make = ({ attach, code, note, payload, severity, signal = false, subject, topic }: Report): ReportLaunch => {
   if (!Severity.is(severity)) throw refuse(`its severity is ${shown(severity)}; give sev:fatal, sev:crit, sev:usage, sev:warn or sev:debug`)
@@ -63,8 +61,6 @@ interface Reporting {
  * Returns the reports of a run with one more.
  *
  * @throws InvalidReport, InvalidAddress, InvalidValue, NotProvided
- * @category combinators
- * @since 0.1.0
  */
 export const added = (run: Reporting, report: Report): ReadonlyArray<ReportLaunch> => {
   if (run.reports.length >= MAX_REPORTS) throw refuse(`one run makes at most ${MAX_REPORTS}`)

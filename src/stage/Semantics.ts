@@ -60,9 +60,6 @@ export interface Following {
 
 /**
  * Whether a beat follows a rule.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const follows = ({ semantics }: Following, rule: Rule): boolean => semantics >= since[rule]
 

@@ -36,9 +36,6 @@ export interface Shift {
 
 /**
  * The state of the clock.
- *
- * @category models
- * @since 0.1.0
  */
 export interface SpaceClock {
   /** Milliseconds by which the dates are ahead of the host. */
@@ -59,9 +56,6 @@ const sum = (shifts: ReadonlyArray<Shift>): number => shifts.reduce((total, { by
 
 /**
  * The clock from its cell.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const read = (document: Document.Document | undefined): SpaceClock => {
   if (document === undefined) return initial
@@ -71,9 +65,6 @@ export const read = (document: Document.Document | undefined): SpaceClock => {
 
 /**
  * The value of the cell.
- *
- * @category getters
- * @since 0.1.0
  */
 export const value = ({ jump, jumps, offset, shifts }: SpaceClock) =>
   ({ offset, shifts: shifts.map((shift) => ({ ...shift })), jumps: jumps.map(copy), ...jump === undefined ? {} : { jump: copy(jump) } })
@@ -82,9 +73,6 @@ const copy = (jump: Jump) => ({ ...jump })
 
 /**
  * The milliseconds between the clock and the dates of a beat; without a beat, of the next one.
- *
- * @category getters
- * @since 0.1.0
  */
 export const shiftAt = ({ shifted, shifts }: SpaceClock, beat?: number): number =>
   beat === undefined ? shifted : sumBefore(shifts, beat)
@@ -96,9 +84,6 @@ export const sumBefore = (shifts: ReadonlyArray<Shift>, beat: number): number =>
 /**
  * The clock after the host was found behind: ahead of it by so many milliseconds at `now`. The host takes back as much of a
  * pending jump as it went back.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ahead = (clock: SpaceClock, millis: number, now: number): SpaceClock => {
   const offset = millis - clock.shifted
@@ -117,9 +102,6 @@ export const pending = ({ jump }: SpaceClock, now: number): Jump | undefined =>
 
 /**
  * The clock after a reset in a beat. Without an offset, it takes back a pending jump: the clock of the host was wrong before it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const reset = (clock: SpaceClock, { beat, now }: { readonly beat: number; readonly now: number }): SpaceClock => {
   const { offset, shifts } = clock
@@ -149,9 +131,6 @@ const merged = (shifts: ReadonlyArray<Shift>): ReadonlyArray<Shift> => {
 
 /**
  * The jumps that make nothing older at a clock.
- *
- * @category getters
- * @since 0.1.0
  */
 export const uncounted = (clock: SpaceClock, now: number): ReadonlyArray<Jump> => {
   const jump = pending(clock, now)

@@ -59,9 +59,6 @@ export interface Conflict {
 
 /**
  * One beat's view of a space, and its merged writes.
- *
- * @category models
- * @since 0.1.0
  */
 export class Stage implements View {
   readonly committed: Committed

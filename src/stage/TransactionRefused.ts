@@ -7,9 +7,6 @@ import * as Data from "effect/Data"
 
 /**
  * A transaction was used after its run ended, or a run exceeded a limit or accessed data that is hidden from it.
- *
- * @category errors
- * @since 0.1.0
  */
 export class TransactionRefused extends Data.TaggedError("TransactionRefused")<{ readonly reason: string }> {
   readonly code = "transaction/refused"

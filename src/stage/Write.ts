@@ -12,9 +12,6 @@ import * as Value from "../cell/Value.ts"
 
 /**
  * One write. A value is encoded once, when the write is made.
- *
- * @category models
- * @since 0.1.0
  */
 export type Write = {
   readonly address: Address
@@ -30,8 +27,6 @@ export type Write = {
  * Creates the write that sets a value; `undefined` deletes.
  *
  * @throws InvalidValue
- * @category constructors
- * @since 0.1.0
  */
 export const set = (address: Address, value: unknown): Write & { readonly kind: "set" } => ({
   kind: "set",
@@ -41,9 +36,6 @@ export const set = (address: Address, value: unknown): Write & { readonly kind: 
 
 /**
  * Returns the write as applied to a document, with the array that it moves items of, if any.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const meet = (document: Document.Document | undefined, write: Write): Write => {
   const { path } = write.address
@@ -68,8 +60,6 @@ export const meet = (document: Document.Document | undefined, write: Write): Wri
  * Applies a write to a document.
  *
  * @throws InvalidValue
- * @category combinators
- * @since 0.1.0
  */
 export const apply = (document: Document.Document | undefined, write: Write): Document.Document | undefined => {
   const { path } = write.address
@@ -102,9 +92,6 @@ export type Meeting = "apart" | "equal" | "contrary"
 
 /**
  * Compares two writes of two runs.
- *
- * @category getters
- * @since 0.1.0
  */
 export const meeting = (a: Write, b: Write): Meeting => {
   // Moving items twice differs from moving them once, so such a write is equal to no other.

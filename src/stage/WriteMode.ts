@@ -23,9 +23,6 @@ const entry = /^\/data\/inbox\/[^/]+\/[^/]+\/[^/]+$/
 
 /**
  * A run tried to change a staged request through the lobby.
- *
- * @category errors
- * @since 0.1.0
  */
 export class RequestStaged extends Data.TaggedError("RequestStaged")<{ readonly address: string; readonly staged: string }> {
   readonly code = "mailroom/staged"
@@ -46,8 +43,6 @@ export const ofDocument = (document: Document | undefined): WriteMode =>
  * Tests whether a write replaces the link that it meets at a depth of its path.
  *
  * @throws RequestStaged
- * @category predicates
- * @since 0.1.0
  */
 export const ends = (mode: WriteMode, address: Address, { depth, link }: { readonly depth: number; readonly link: Link.Link }): boolean => {
   const isAtLink = depth === address.path.length

@@ -23,9 +23,6 @@ interface Noted {
 
 /**
  * Documents by key, in the order of their first write, each with its writes.
- *
- * @category models
- * @since 0.1.0
  */
 export class WriteSet {
   readonly keys: Array<string> = []

@@ -16,9 +16,6 @@ export interface Backoff {
 
 /**
  * Returns the wait after a number of failures, from 1, in milliseconds.
- *
- * @category getters
- * @since 0.2.0
  */
 export const after = ({ delay, factor, max }: Backoff, failures: number): number => {
   let wait = delay
@@ -30,8 +27,5 @@ export const after = ({ delay, factor, max }: Backoff, failures: number): number
 /**
  * Returns a wait that is shorter by a random part of its share `jitter`, so that many of them do not end at once. `draw` is from 0 up
  * to 1.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const jittered = (wait: number, jitter: number, draw: number): number => Math.max(1, Math.round(wait * (1 - jitter * draw)))

@@ -16,9 +16,6 @@ import type { Refusal } from "./Refusal.ts"
 
 /**
  * A cron expression in a time zone.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Cron {
   readonly expression: string
@@ -66,9 +63,6 @@ export interface Place {
 
 /**
  * Parses an expression in a time zone, which must exist.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (expression: string, { prefix = "", zone }: Place): Cron | Refusal => {
   const fields = expression.trim().split(/\s+/)

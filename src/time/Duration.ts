@@ -15,9 +15,6 @@ export const FORM = /^\d{1,12}(?:ms|s|m|h|d)$/
 /**
  * Parses a duration: a positive whole number with the unit ms, s, m, h or d. Answers milliseconds, or undefined for any
  * other text and for a duration over {@link MAX_DURATION}.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (text: string): number | undefined => {
   const [, digits = "", unit = ""] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text.trim()) ?? []
@@ -27,8 +24,5 @@ export const parse = (text: string): number | undefined => {
 
 /**
  * Renders a measured duration in seconds with one decimal: `1.2s`.
- *
- * @category getters
- * @since 0.1.0
  */
 export const render = (ms: number): string => `${(Math.max(ms, 0) / 1_000).toFixed(1)}s`

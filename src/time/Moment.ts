@@ -10,9 +10,6 @@ const MOMENT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3
 /**
  * Reads a date and time as milliseconds since 1970. Without an offset it is local to the zone; without a zone, it needs an offset.
  * Answers undefined for any other text, and for a date that does not exist.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (text: string, zone?: string): number | undefined => {
   const [match, year, month, day, hour = "00", minute = "00", second = "00", fraction = "0", offset] = MOMENT.exec(text.trim()) ?? []

@@ -11,9 +11,6 @@ import * as Zone from "./Zone.ts"
 
 /**
  * A schedule, as plain data.
- *
- * @category models
- * @since 0.2.0
  */
 export type Schedule = { readonly every: string } | { readonly cron: string; readonly timezone: string }
 
@@ -25,18 +22,12 @@ const unknown = (timezone: string): Refusal =>
 
 /**
  * Returns the refusal of a schedule on this host, which may lack its time zone; `undefined` for none.
- *
- * @category getters
- * @since 0.2.0
  */
 export const refusalHere = (schedule: Schedule): Refusal | undefined =>
   "every" in schedule || Zone.isZone(schedule.timezone) ? undefined : unknown(schedule.timezone)
 
 /**
  * Returns the refusal of a schedule on any host; `undefined` for a valid one.
- *
- * @category getters
- * @since 0.2.0
  */
 export const refusal = (schedule: Schedule): Refusal | undefined => {
   if ("every" in schedule) {
@@ -53,9 +44,6 @@ export const refusal = (schedule: Schedule): Refusal | undefined => {
 
 /**
  * Returns the text of a schedule. Schedules with equal texts have equal due times.
- *
- * @category getters
- * @since 0.2.0
  */
 export const textOf = (schedule: Schedule): string =>
   "every" in schedule ? `every ${schedule.every}` : `${schedule.cron} in ${schedule.timezone}`
@@ -69,9 +57,6 @@ export interface Since {
 /**
  * Returns the first due time after an instant, in milliseconds since 1970; undefined without one in the next years. Intervals count
  * from `from`.
- *
- * @category getters
- * @since 0.2.0
  */
 export const next = (schedule: Schedule, { from, now }: Since): number | undefined => {
   if ("every" in schedule) {

@@ -47,17 +47,11 @@ const MAX_NAME = 64
 
 /**
  * Tests whether a text has the form of the name of a time zone. A host may lack the zone.
- *
- * @category guards
- * @since 0.2.0
  */
 export const isName = (text: string): boolean => text.length <= MAX_NAME && /^[A-Za-z][\w+/-]*$/.test(text)
 
 /**
  * Tests whether a name is a time zone of this host, such as `UTC` or `Europe/Vienna`.
- *
- * @category guards
- * @since 0.1.0
  */
 export const isZone = (name: string): boolean => {
   if (!isName(name)) return false

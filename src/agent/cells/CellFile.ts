@@ -21,9 +21,6 @@ export interface CellSettings {
 
 /**
  * Reads the value of the cell of settings. One that is not valid counts as none of them.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const settingsOf = (value: unknown): CellSettings => {
   const fields = typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {}
@@ -36,9 +33,6 @@ export const settingsOf = (value: unknown): CellSettings => {
 
 /**
  * A message for each use of facts of a host, of which a cell has none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const absentFacts = ({ actions }: ControlFile): ReadonlyArray<string> => actions.flatMap(({ condition, id, schedule }) => {
   const { files, variables } = Conditions.requirementsOf(condition === undefined ? [] : [condition])

@@ -52,9 +52,6 @@ const typeOf = (name: string): ReadonlyArray<string> => name.startsWith(PREFIX) 
 
 /**
  * The ledger over a transaction. `types` are the ones that each space with an agent has.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (tx: Transaction, types: ReadonlyArray<string>): Ledger["Service"] => {
   // A run hears the signals of a pair in order, so a wait that was given up is continued by the next one.

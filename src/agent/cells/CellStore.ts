@@ -44,9 +44,6 @@ export type Cells = Pick<Transaction, "blob" | "get" | "list" | "now" | "set">
 
 /**
  * The place of the file of a cell; `undefined` for any other cell.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const place = (cell: string | undefined): CellPlace | undefined => {
   const name = cell?.startsWith(`${FOLDER}/`) === true ? cell.slice(FOLDER.length + 1) : ""
@@ -71,9 +68,6 @@ const contentAt = (cells: Cells, address: string): string | undefined => {
 
 /**
  * The address of the bytes of a file; `undefined` if it is absent.
- *
- * @category getters
- * @since 0.1.0
  */
 export const contentOf = (cells: Cells, { cell }: CellPlace): string | undefined => contentAt(cells, `${cell}#/content`)
 
@@ -81,9 +75,6 @@ const digestOf = (content: string): string => content.slice("/cas/".length)
 
 /**
  * The cell of the text of a version of a confidential file.
- *
- * @category getters
- * @since 0.1.0
  */
 export const textCell = ({ cell }: Pick<CellPlace, "cell">, content: string): string => `${cell}/${digestOf(content)}`
 
@@ -118,9 +109,6 @@ const isConfidential = (cells: Cells, { cell }: CellPlace): boolean => {
 
 /**
  * Whether a run may write a cell after it has read another one. The rules that it read before count, so its log has them once.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const mayKnow = (cells: Cells, { enzyme, read, written }: {
   readonly enzyme: string
@@ -178,9 +166,6 @@ const restore = (cells: Cells, place: CellPlace): Restored => {
 
 /**
  * The store of a file over the transaction of a durable run. The lane of the signal of a wake is the lease.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (cells: Cells, place: CellPlace): ControlStore["Service"] => {
   const nothing = Effect.succeed([])

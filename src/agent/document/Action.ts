@@ -38,9 +38,6 @@ export type Status = (typeof STATUSES)[number]
 
 /**
  * A checked action.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Action {
   readonly id: string
@@ -71,9 +68,6 @@ export interface Action {
 
 /**
  * The fields in which the agent records the history of an action. Times are milliseconds since 1970.
- *
- * @category models
- * @since 0.1.0
  */
 export interface ActionRecord {
   readonly lastRun: number | undefined
@@ -122,9 +116,6 @@ export interface Checked {
 
 /**
  * Checks a block.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const of = (block: Block, given: Defaults = defaults): Checked => new Check(block, given).action()
 

@@ -30,9 +30,6 @@ export const COMMON: ReadonlyMap<string, Form> = new Map<string, Form>([
 /**
  * A type of the agent: the fields that it reads, with their forms; the ones that it needs, of each list one; the words that a field
  * may have as its value; and the channel that it asks.
- *
- * @category models
- * @since 0.1.0
  */
 export interface TypeFields {
   readonly fields: Readonly<{ [key: string]: Form }>
@@ -141,9 +138,6 @@ const MAX_NAME = 40
 
 /**
  * The remedy for a name that is nearly the name of a field of a type, or that has the meaning of one; `undefined` for others.
- *
- * @category getters
- * @since 0.1.0
  */
 export const remedyOf = (type: string, name: string): string | undefined => {
   if (name.length > MAX_NAME) return undefined
@@ -164,9 +158,6 @@ const SIGNED = "webhook-out"
 
 /**
  * The channels that an action of the agent asks. Those of a type of a plugin are unknown.
- *
- * @category getters
- * @since 0.1.0
  */
 export const channelsOf = ({ outputFile, params, type }: {
   readonly type: string

@@ -18,18 +18,12 @@ const itemOf = ({ items, key = "", value }: Item): ReadonlyArray<unknown> => [ke
 
 /**
  * The text by which an action is approved: the fields of its block as they are written, without the ones of the agent.
- *
- * @category getters
- * @since 0.1.0
  */
 export const textOf = ({ fields }: Block): string =>
   JSON.stringify(fields.filter(({ key }) => !isWritten(key)).map(({ items, key, value }) => [key, value, items.map(itemOf)]))
 
 /**
  * The actions with programs that an action starts: itself, or the members of a composite action.
- *
- * @category getters
- * @since 0.1.0
  */
 export const programsOf = (action: Action, byId: ReadonlyMap<string, Action>): ReadonlyArray<Action> => {
   const found = new Map<string, Action>()

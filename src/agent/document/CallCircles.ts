@@ -7,9 +7,6 @@ import type { Action } from "./Action.ts"
 
 /**
  * Finds circles. Each action is in at most one of them.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (
   actions: ReadonlyArray<Action>,

@@ -39,9 +39,6 @@ const MAX_COMPARED = 200
 
 /**
  * Finds the actions of such circles.
- *
- * @category getters
- * @since 0.1.0
  */
 export const findings = (actions: ReadonlyArray<Action>): ReadonlyArray<Finding> => {
   const watching = actions.flatMap((action): ReadonlyArray<Watching> =>

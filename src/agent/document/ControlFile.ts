@@ -24,9 +24,6 @@ import * as Outlines from "../text/Outline.ts"
 
 /**
  * A section: a heading of level 1 or 2 with everything up to the next one.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Section {
   readonly title: string
@@ -37,9 +34,6 @@ export interface Section {
 
 /**
  * A parsed control file.
- *
- * @category models
- * @since 0.1.0
  */
 export interface ControlFile extends Source {
   /** The end of line that the file uses first. */
@@ -72,9 +66,6 @@ const encoder = new TextEncoder()
 /**
  * Decodes the bytes of a control file. Encoding the text gives the same bytes. Answers an issue for bytes that are not
  * UTF-8, and for more than {@link MAX_BYTES}.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const decode = (bytes: Uint8Array): string | Issue => {
   const refuse = (code: "agent/too-large" | "agent/not-text", message: string, suggestion: string): Issue =>
@@ -95,9 +86,6 @@ export const encode = (text: string): Uint8Array => encoder.encode(text)
 
 /**
  * Parses a control file. Each text has a result; its errors are issues.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (text: string, defaults: Defaults = Actions.defaults): ControlFile => {
   const lines = Lines.split(text)
@@ -128,9 +116,6 @@ export const parse = (text: string, defaults: Defaults = Actions.defaults): Cont
 
 /**
  * Tests whether the file as a whole has an error, so that none of its actions may run.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isDamaged = ({ issues }: ControlFile): boolean =>
   issues.some(({ block, severity }) => severity === "error" && block === undefined)

@@ -12,9 +12,6 @@ import * as Lines from "../text/Line.ts"
  * - `damaged`: no person writes such bytes. The latest valid version takes their place.
  * - `encoding`: a person saved the file in another encoding. It stays as it is, and nothing runs.
  * - `blank`: a person emptied the file, or a save is in progress. It has no actions.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Damage {
   readonly kind: "damaged" | "encoding" | "blank"
@@ -53,9 +50,6 @@ const CUT_MARK = /^-{1,2}$/
 
 /**
  * Examines the bytes of a file; `undefined` for a text that is not blank.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const of = (bytes: Uint8Array): Damage | undefined => {
   const wide = wideEncodingOf(bytes)

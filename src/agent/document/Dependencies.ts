@@ -72,9 +72,6 @@ const calledOf = (action: Action): ReadonlyArray<string> =>
 /**
  * Checks the references of all actions. An action has an error if it refers to an unknown action, is part of a cycle, or
  * needs an action with an error.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const resolve = (actions: ReadonlyArray<Action>, blocks: ReadonlyArray<Block>): Resolved => {
   const resolver = new Resolver(actions, blocks)

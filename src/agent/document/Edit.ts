@@ -17,9 +17,6 @@ import * as Lines from "../text/Line.ts"
  *
  * `completed` adds the line of an action to the section "Completed Today", or replaces its line there. `reset` removes all
  * lines of that form.
- *
- * @category models
- * @since 0.1.0
  */
 export type Change =
   | { readonly kind: "field"; readonly id: string; readonly key: string; readonly value: string | undefined }
@@ -49,9 +46,6 @@ export const completed = (file: ControlFile): ReadonlyArray<Extract<Change, { re
 
 /**
  * Applies changes in their order, each to the text that the previous one left. Changes of absent actions are left out.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const update = (file: ControlFile, changes: ReadonlyArray<Change>): string => apply(file.text, splices(file, changes))
 

@@ -47,9 +47,6 @@ const command = (text: string): ReadonlyArray<Misfit> => {
 
 /**
  * Finds values of the fields of a type with which an attempt would fail.
- *
- * @category getters
- * @since 0.1.0
  */
 export const misfits = (type: string, params: ReadonlyMap<string, Parameter>): ReadonlyArray<Misfit> => {
   const line = type === "shell" ? params.get("command") : undefined

@@ -16,9 +16,6 @@ import * as Lines from "../text/Line.ts"
  * Brings the headings and fields of actions into their plain form: `### [HIGH] name` and `- **key**: value`, without
  * spaces at the end. An action without a status becomes `pending`. All other lines stay as they are, and so does a file
  * whose meaning would change.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const format = (file: ControlFile): string => {
   const splices = file.blocks.flatMap((block) => [headingSplice(block), ...block.fields.map(fieldSplice(file))])

@@ -41,9 +41,6 @@ const MARGIN = "write ### [PRIORITY] NAME, with ### at the margin and a space be
 
 /**
  * Finds headings of actions in a wrong form, and fields above the first heading.
- *
- * @category getters
- * @since 0.1.0
  */
 export const findings = (source: Source, outline: Outline, blocks: ReadonlyArray<Block>): ReadonlyArray<Finding> => {
   const { lines } = source

@@ -17,9 +17,6 @@ import * as Frontmatters from "../text/Frontmatter.ts"
 
 /**
  * The result of a merge. `left` lists the changes that gave way to the person's.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Merged {
   readonly text: string
@@ -28,9 +25,6 @@ export interface Merged {
 
 /**
  * Applies the changes that the agent made to `base` to the person's text.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const merge3 = (base: ControlFile, changes: ReadonlyArray<Change>, theirs: ControlFile): Merged => {
   const before = { file: base, blocks: Blocks.byId(base.blocks) }
@@ -86,9 +80,6 @@ const textOf = ({ blocks, file }: Version, id: string, key: string): string | un
 
 /**
  * The changes of the agent that lead from one version of a file to a later one; `undefined` if a person changed it, too.
- *
- * @category getters
- * @since 0.1.0
  */
 export const changesBetween = (before: ControlFile, after: ControlFile): ReadonlyArray<Change> | undefined => {
   const changes = [...fieldsBetween(before, after), ...entriesBetween(before, after), ...completedBetween(before, after)]

@@ -189,9 +189,6 @@ const REMEDIES: Readonly<Record<ActionFields.Form, string>> = {
 
 /**
  * The warning about a line that looks like a field; `undefined` for prose. The type is that of its action, or none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const likeness = ({ start, text }: Unread, type: string): Finding | undefined => {
   const found = likenessOf(text)
@@ -210,8 +207,5 @@ export const likeness = ({ start, text }: Unread, type: string): Finding | undef
 
 /**
  * Finds the lines of a block that its action does not read.
- *
- * @category getters
- * @since 0.1.0
  */
 export const findings = (block: Block, type: string): ReadonlyArray<Finding> => new Check(block, type).run()

@@ -11,9 +11,6 @@ import * as Record from "./Record.ts"
 
 /**
  * A request to the space failed. `problem` is the stable code of its refusal.
- *
- * @category errors
- * @since 0.1.0
  */
 export class LedgerFailed extends Data.TaggedError("LedgerFailed")<{ readonly problem: string; readonly reason: string }> {
   readonly code = "agent/ledger"
@@ -34,9 +31,6 @@ export type Failure = NonNullable<Record.Record["failure"]>
 
 /**
  * The cells and the events of one space.
- *
- * @category services
- * @since 0.1.0
  */
 export class Ledger extends Context.Service<Ledger, {
   /** The queries of the enzymes. */
@@ -79,18 +73,12 @@ const SIGNAL = /^\/signals\/agent\/([A-Za-z0-9_-]+)$/
 
 /**
  * The types of actions that the enzymes of the space run.
- *
- * @category getters
- * @since 0.1.0
  */
 export const types: Effect.Effect<ReadonlySet<string>, LedgerFailed, Ledger> = Ledger.use(({ queries }) =>
   Effect.map(queries, (found) => new Set(found.flatMap((query) => SIGNAL.exec(query)?.[1] ?? []))))
 
 /**
  * The records of the actions of a file.
- *
- * @category getters
- * @since 0.1.0
  */
 export const records = Effect.fn("Ledger.records")(function*(file: string) {
   const ledger = yield* Ledger
@@ -106,17 +94,11 @@ const LOOK_MILLIS = 250
 
 /**
  * The wait of a ledger that is told of no change: the time until the next look.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const look = (_: string, millis: number): Effect.Effect<void> => Effect.sleep(Math.min(LOOK_MILLIS, millis))
 
 /**
  * Waits until an attempt that another process began has ended, at most so many milliseconds. Returns the last record.
- *
- * @category getters
- * @since 0.1.0
  */
 export const ended = Effect.fn("Ledger.ended")(function*(at: { readonly file: string; readonly action: string }, millis: number) {
   const ledger = yield* Ledger

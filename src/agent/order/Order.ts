@@ -93,9 +93,6 @@ export type Fields = typeof Fields.Type
 
 /**
  * The fields with which an action runs. A person approves a program by these, so they are all that its type reads.
- *
- * @category getters
- * @since 0.1.0
  */
 export const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields => ({
   ...Object.fromEntries([...params].map(([name, value]) =>
@@ -106,9 +103,6 @@ export const fieldsOf = ({ captureOutput, outputFile, params }: Action): Fields 
 
 /**
  * The signal of an order.
- *
- * @category getters
- * @since 0.1.0
  */
 export const signal = (type: string): string => `/signals/agent/${type}`
 
@@ -121,9 +115,6 @@ export const ENDED = "/CEP:sig_agent/ended"
 /**
  * The cell of the permit of an action: the latest order that a wake gave, or that a composite action gave to its member. A run
  * compares its order with it, because others may send the signals of orders, too.
- *
- * @category getters
- * @since 0.1.0
  */
 export const permit = (file: string, action: string): string => `/data/agent/${file}/permits/${action}`
 

@@ -36,9 +36,6 @@ export const Progress = Schema.Struct({
 
 /**
  * The progress of a composite action.
- *
- * @category models
- * @since 0.1.0
  */
 export type Progress = typeof Progress.Type
 
@@ -73,9 +70,6 @@ const Shape = Schema.Struct({
 
 /**
  * The record of an action: its latest attempt.
- *
- * @category models
- * @since 0.1.0
  */
 export type Record = typeof Shape.Type
 
@@ -83,9 +77,6 @@ const decode = Schema.decodeUnknownOption(Shape)
 
 /**
  * Decodes a record; `undefined` for other values.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const read = (value: unknown): Record | undefined => {
   const found = decode(value)
@@ -94,17 +85,11 @@ export const read = (value: unknown): Record | undefined => {
 
 /**
  * The begin of an attempt by the clock of the wake. Schedules follow that clock, and not the one of the beats.
- *
- * @category getters
- * @since 0.1.0
  */
 export const beginOf = ({ at, startedAt }: Pick<Record, "at" | "startedAt">): number => at ?? startedAt
 
 /**
  * The end of an attempt by the clock of the wake; `undefined` while it runs.
- *
- * @category getters
- * @since 0.1.0
  */
 export const endOf = (record: Record): number | undefined =>
   record.finishedAt === undefined ? undefined : beginOf(record) + record.finishedAt - record.startedAt
@@ -122,9 +107,6 @@ export const nameOf = ({ failure }: Record): string => {
 
 /**
  * The time of the next attempt after a failed one; `undefined` if there is none. The policy is that of its action.
- *
- * @category getters
- * @since 0.1.0
  */
 export const retryOf = (record: Record, policy: Retries.Retry): Progress["retry"] => {
   const { attempt, failure, progress, status } = record

@@ -28,9 +28,6 @@ export interface Literal {
 
 /**
  * A condition: alternatives joined by `OR`, each a list of literals joined by `AND`.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Condition {
   readonly alternatives: ReadonlyArray<ReadonlyArray<Literal>>
@@ -38,9 +35,6 @@ export interface Condition {
 
 /**
  * The facts that a condition may read.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Environment {
   /** The time, in milliseconds since 1970. */
@@ -158,9 +152,6 @@ const isJoin = (word: string | undefined): boolean => isWord(word, "AND") || isW
 
 /**
  * Parses a condition.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (text: string): Condition | Refusal => {
   if (text.length > MAX_LENGTH) {
@@ -194,9 +185,6 @@ export const parse = (text: string): Condition | Refusal => {
 
 /**
  * Evaluates a condition.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const evaluate = ({ alternatives }: Condition, environment: Environment): boolean =>
   alternatives.some((literals) => literals.every(({ isNegated, test }) => holds(test, environment) !== isNegated))

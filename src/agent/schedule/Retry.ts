@@ -16,9 +16,6 @@ export type Delay =
 /**
  * The retry policy of an action. `on` lists the retried failures, such as `status:5xx`, `timeout` or `connection_error`;
  * empty for all failures.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Retry {
   /** The maximum number of attempts, the first one included. */
@@ -34,9 +31,6 @@ const EXAMPLE = "write fixed:5s, linear:5s, exponential:1s,60s or immediate"
 
 /**
  * Parses a delay: `fixed:5s`, `linear:5s`, `exponential:1s,60s` or `immediate`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parseDelay = (text: string): Delay | Refusal => {
   const [, kind, first = "", second] = /^(immediate|fixed|linear|exponential)(?::([^,]+)(?:,(.+))?)?$/.exec(text.trim().toLowerCase()) ?? []

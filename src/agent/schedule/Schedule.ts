@@ -15,9 +15,6 @@ import { isRefusal } from "../../time/Refusal.ts"
 
 /**
  * A schedule. `daily` is a cron expression, `hourly` an interval, and an action without a schedule is `always` due.
- *
- * @category models
- * @since 0.1.0
  */
 export type Schedule =
   | { readonly kind: "always" }
@@ -29,9 +26,6 @@ export type Schedule =
 
 /**
  * The history of an action, as far as a schedule depends on it.
- *
- * @category models
- * @since 0.1.0
  */
 export interface History {
   /** The start of the last run, or the time of the last skipped occurrence; undefined if there is neither. */
@@ -50,9 +44,6 @@ export interface History {
 
 /**
  * An occurrence: one firing of a schedule. Its key is the same in each process that sees the same history.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Occurrence {
   readonly key: string
@@ -78,9 +69,6 @@ const FORMS = "write at:2026-01-15T14:00:00Z, every:5m, cron:*/5 * * * *, daily:
 
 /**
  * Parses a schedule in a time zone, which must exist.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (text: string, zone: string): Schedule | Refusal => {
   const trimmed = text.trim()
@@ -159,9 +147,6 @@ const cronOf = (expression: string, zone: string): Schedule | Refusal => {
 /**
  * Returns the first time after `after` at which a schedule fires, given that it fired at `after`; undefined if it never
  * fires again by time.
- *
- * @category getters
- * @since 0.1.0
  */
 export const next = (schedule: Schedule, after: number): number | undefined => {
   switch (schedule.kind) {
@@ -178,18 +163,12 @@ export const next = (schedule: Schedule, after: number): number | undefined => {
 
 /**
  * Tests whether a schedule fires again and again, so that an action is never finished.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isRecurring = ({ kind }: Schedule): boolean => kind !== "always" && kind !== "at"
 
 /**
  * Returns the next occurrence, in the past or in the future; undefined if none is known. The action is due once its time
  * has come.
- *
- * @category getters
- * @since 0.1.0
  */
 export const occurrence = (schedule: Schedule, history: History, now: number): Occurrence | undefined => {
   const { change, latest, pendings, startup } = history
@@ -222,9 +201,6 @@ const aheadOf = (schedule: Schedule, lastRun: number): number =>
 
 /**
  * Tests whether an action is due.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isDue = (schedule: Schedule, history: History, now: number): boolean => {
   const found = occurrence(schedule, history, now)
@@ -236,9 +212,6 @@ export const MAX_FIRINGS = 1_000
 
 /**
  * Returns the next firings by time, at most {@link MAX_FIRINGS}, if each run starts on time. A missed one counts as now.
- *
- * @category getters
- * @since 0.1.0
  */
 export const firings = (
   schedule: Schedule,

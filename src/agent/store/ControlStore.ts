@@ -48,9 +48,6 @@ export type StoreFailed = DiskFailed | LeaseLost
 
 /**
  * The store of one control file.
- *
- * @category services
- * @since 0.1.0
  */
 export class ControlStore extends Context.Service<ControlStore, {
   /** The sentence about the way to a valid version of a file that is damaged. */

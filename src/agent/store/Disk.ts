@@ -9,9 +9,6 @@ import type * as Effect from "effect/Effect"
 
 /**
  * An operation on a file failed. `reason` is the code of the host, such as `ENOSPC`.
- *
- * @category errors
- * @since 0.1.0
  */
 export class DiskFailed extends Data.TaggedError("DiskFailed")<{
   readonly operation: string
@@ -65,9 +62,6 @@ export interface Process {
 
 /**
  * Files of a host. Paths are absolute. Every failure but an absent file is a {@link DiskFailed}.
- *
- * @category services
- * @since 0.1.0
  */
 export class Disk extends Context.Service<Disk, {
   /** The process that uses this disk. */
@@ -117,9 +111,6 @@ export class Disk extends Context.Service<Disk, {
 
 /**
  * Tests two contents of files for equality. An absent file equals another absent one.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean => {
   if (a === undefined || b === undefined || a.length !== b.length) return a === b

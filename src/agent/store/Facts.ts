@@ -112,9 +112,6 @@ const needsOf = (actions: ReadonlyArray<Action>): Needs => {
 
 /**
  * Captures the facts that the actions of a file depend on. Paths are relative to its folder.
- *
- * @category getters
- * @since 0.1.0
  */
 export const capture = Effect.fn("Facts.capture")(function*(place: Place, actions: ReadonlyArray<Action>) {
   const disk = yield* Disk

@@ -17,9 +17,6 @@ const SETTLE = "200 millis"
 
 /**
  * The store of the file at a place.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = Effect.fn("FileStore.make")(function*(place: StoredFile.Place) {
   const disk = yield* Disk
@@ -51,9 +48,6 @@ export const make = Effect.fn("FileStore.make")(function*(place: StoredFile.Plac
 
 /**
  * The store of the file at a path.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = (path: string): Layer.Layer<ControlStore, DiskFailed, Disk | Hash> =>
   Layer.effect(ControlStore, Effect.flatMap(StoredFile.place(path), make))

@@ -6,9 +6,6 @@
 
 /**
  * Tests whether a name matches a pattern as a whole. The cost is at most the product of both lengths, for any pattern.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const matches = (pattern: string, name: string): boolean => {
   let [at, here] = [0, 0]

@@ -41,9 +41,6 @@ const Owner = Schema.Struct({
 
 /**
  * The owner of a lock.
- *
- * @category models
- * @since 0.1.0
  */
 export type Owner = typeof Owner.Type
 
@@ -51,9 +48,6 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Owner))
 
 /**
  * Another process holds the lease.
- *
- * @category errors
- * @since 0.1.0
  */
 export class LeaseTaken extends Data.TaggedError("LeaseTaken")<{ readonly path: string; readonly owner: string }> {
   readonly code = "agent/locked"
@@ -64,9 +58,6 @@ export class LeaseTaken extends Data.TaggedError("LeaseTaken")<{ readonly path: 
 
 /**
  * Another process has taken over the lease, or a person has removed the lock.
- *
- * @category errors
- * @since 0.1.0
  */
 export class LeaseLost extends Data.TaggedError("LeaseLost")<{ readonly path: string }> {
   readonly code = "agent/lease-lost"
@@ -141,9 +132,6 @@ export type Check = Effect.Effect<void, DiskFailed | LeaseLost>
 /**
  * Takes the lease until the scope closes, and renews it meanwhile. Waits at most {@link WAIT_MILLIS} for a wake, and not at all
  * for a live `agent run`. Returns the check that comes before each write.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const take = Effect.fn("Lease.take")(function*(
   { path }: { readonly path: string },

@@ -22,9 +22,6 @@ const ATTEMPTS = 5
 
 /**
  * The control file cannot be used.
- *
- * @category errors
- * @since 0.1.0
  */
 export class FileUnusable extends Data.TaggedError("FileUnusable")<{
   readonly path: string

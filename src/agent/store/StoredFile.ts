@@ -28,9 +28,6 @@ export const BACKUPS = 10
 
 /**
  * The place of a control file.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Place extends AnyPlace {
   readonly folder: string
@@ -43,9 +40,6 @@ export interface Place extends AnyPlace {
 
 /**
  * The place of a file. An absent file has the path of its folder without links.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const place = Effect.fn("StoredFile.place")(function*(path: string) {
   const disk = yield* Disk
@@ -60,9 +54,6 @@ export const place = Effect.fn("StoredFile.place")(function*(path: string) {
 
 /**
  * Whether a path is one that the agent itself writes: the file, its lock, its unfinished versions, copies and backups.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isOwn = ({ folder, name, stem }: Place, [parent, base]: readonly [folder: string, name: string]): boolean =>
   parent === folder && (base === name || base === HISTORY ||
@@ -178,9 +169,6 @@ const moveAside = Effect.fnUntraced(function*({ folder, name, path }: Place, byt
 
 /**
  * Replaces the bytes of a control file. The caller holds the lease.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const replace = Effect.fn("StoredFile.replace")(function*(
   place: Place,
@@ -212,9 +200,6 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
  *
  * A temporary file is the sign of a crash. Without one, an absent file was removed by a person, and stays removed. A copy that is
  * cut moves aside before another one comes, because a person may have saved into it.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const tend = Effect.fn("StoredFile.tend")(function*(place: Place) {
   const disk = yield* Disk
@@ -238,9 +223,6 @@ export const tend = Effect.fn("StoredFile.tend")(function*(place: Place) {
 
 /**
  * The conflict copies and damaged copies beside a control file, in code-unit order.
- *
- * @category getters
- * @since 0.1.0
  */
 export const copies = ({ extension, folder, stem }: Place): Effect.Effect<ReadonlyArray<string>, DiskFailed, Disk> =>
   Disk.use((disk) => Effect.map(disk.list(folder), (names) =>
@@ -255,9 +237,6 @@ const history = (place: Place) => Disk.useSync((disk) => {
 /**
  * Writes a backup, `history/heartbeat-YYYYMMDD-HHMMSS.md`, and removes the oldest ones beyond {@link BACKUPS}. A second one
  * in a second has a suffix.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const backUp = Effect.fn("StoredFile.backUp")(function*(place: Place, bytes: Uint8Array) {
   const disk = yield* Disk
@@ -292,9 +271,6 @@ const order = (name: string): string => {
 
 /**
  * The names of the backups of a file, in code-unit order.
- *
- * @category getters
- * @since 0.1.0
  */
 export const backups = Effect.fnUntraced(function*(place: Place) {
   const disk = yield* Disk
@@ -307,9 +283,6 @@ export const backups = Effect.fnUntraced(function*(place: Place) {
 
 /**
  * Notes the bytes of a valid file, for {@link restore}.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const noteValid = Effect.fn("StoredFile.noteValid")(function*(place: Place, bytes: Uint8Array) {
   const disk = yield* Disk
@@ -326,9 +299,6 @@ export const noteValid = Effect.fn("StoredFile.noteValid")(function*(place: Plac
 /**
  * Puts the latest valid bytes in the place of `from`, or of an absent file, and keeps `from` as a damaged copy. The file is moved
  * aside and compared before that, so a save that came meanwhile stays in its place.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const restore = Effect.fn("StoredFile.restore")(function*(
   place: Place,

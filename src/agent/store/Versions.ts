@@ -10,9 +10,6 @@ import { isSame } from "./Disk.ts"
 
 /**
  * A version of a control file. Equal bytes with equal defaults have equal contents, so a version is never changed.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Version {
   readonly bytes: Uint8Array
@@ -31,9 +28,6 @@ export const keyOf = ({ types, ...rest }: Defaults): string =>
 
 /**
  * The latest versions that were parsed, at most four. A parse costs far more than a comparison of bytes.
- *
- * @category models
- * @since 0.1.0
  */
 export class Versions {
   private kept: ReadonlyArray<Version> = []

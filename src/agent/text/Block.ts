@@ -29,9 +29,6 @@ export interface Item {
  *
  * `span` covers whole lines, ends of lines and nested lines included. `valueSpan` covers the value on the line of the key;
  * it is empty for a field without one. `key` is in lower case.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Field {
   readonly key: string
@@ -55,9 +52,6 @@ export interface Unread {
 
 /**
  * An action block.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Block {
   /** The position of the block among the blocks of its file, from 0. */

@@ -65,9 +65,6 @@ const readPart = (line: string, i: number, word: Word): number | string => {
  * ```ts
  * // split("git log '--format=%h %s'")  // ["git", "log", "--format=%h %s"]
  * ```
- *
- * @category constructors
- * @since 0.1.0
  */
 export const split = (line: string): Result.Result<ReadonlyArray<string>, string> => {
   const words: Array<string> = []

@@ -27,9 +27,6 @@ export interface Entry {
 
 /**
  * The frontmatter. `span` covers both marks and their ends of lines, `body` the lines between them.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Frontmatter {
   readonly span: Span

@@ -38,9 +38,6 @@ export type IssueCode =
  *
  * An error without a block concerns the whole file, so no action of the file may run. An error with a block concerns
  * that action alone. `line` and `column` count from 1; `column` counts UTF-16 code units.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Issue {
   readonly code: IssueCode
@@ -77,9 +74,6 @@ export const at = (lines: ReadonlyArray<Line>, { block, code, message, offset, s
 
 /**
  * Renders an issue as one line: `12:5 error agent/field-invalid: message; suggestion`.
- *
- * @category getters
- * @since 0.1.0
  */
 export const render = ({ code, column, line, message, severity, suggestion }: Issue): string =>
   `${line}:${column} ${severity} ${code}: ${message}; ${suggestion}`

@@ -251,9 +251,6 @@ const begins = (rest: string): boolean => {
 
 /**
  * Scans a text from a line on. The cost is linear in its length.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const scan = (text: string, lines: ReadonlyArray<Line>, from: number): Outline => {
   const state = new Scan(lines.length)

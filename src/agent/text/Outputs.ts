@@ -29,18 +29,12 @@ const all = (text: string): ReadonlyArray<Reference> => {
 
 /**
  * The actions that a text refers to, in order, each once.
- *
- * @category getters
- * @since 0.1.0
  */
 export const references = (text: string): ReadonlyArray<string> => [...new Set(all(text).map(({ id }) => id))]
 
 /**
  * A text with the outputs of actions in the place of the references to them; `undefined` if it would be longer than
  * {@link MAX_TEXT}. An output itself is never searched.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const insert = (text: string, outputOf: (id: string) => string): string | undefined => {
   const parts: Array<string> = []

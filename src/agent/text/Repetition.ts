@@ -42,9 +42,6 @@ class Names {
 
 /**
  * The repeated fields of a block, and the repeated entries of its tables.
- *
- * @category getters
- * @since 0.1.0
  */
 export const findings = ({ fields, index }: Block): ReadonlyArray<Finding> => {
   const names = new Names(index)

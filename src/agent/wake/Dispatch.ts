@@ -58,9 +58,6 @@ const plainOrderOf = ({ action, attempt, occurrence }: Due, { digestOf, place, r
 
 /**
  * The order of an attempt, with those of its members.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const orderOf = (due: Due, context: Context): Order => {
   const all = Dependencies.membersOf(due.action)
@@ -125,9 +122,6 @@ const refusing = <A>(request: Effect.Effect<A, LedgerFailed>): Effect.Effect<A |
 /**
  * Prepares an attempt: the space has its permit. That comes before the file tells it as running, so a wake that follows a crash
  * knows the order that the file tells.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const prepare = Effect.fn("Dispatch.prepare")(function*(due: Due, context: Context) {
   const ledger = yield* Ledger
@@ -140,9 +134,6 @@ export const prepare = Effect.fn("Dispatch.prepare")(function*(due: Due, context
 /**
  * The attempt that an earlier wake prepared for an action, and of which the ledger has no record; `undefined` without one, or if a
  * person changed the block since. Its event may have been sent, and has the same id and payload again.
- *
- * @category getters
- * @since 0.1.0
  */
 export const given = Effect.fn("Dispatch.given")(function*(action: Action, record: Record.Record | undefined, context: Context) {
   const found = decode(yield* Ledger.use((ledger) => ledger.get(Orders.permit(context.place.key, action.id))))
@@ -157,9 +148,6 @@ const decode = Schema.decodeUnknownOption(Orders.Order)
 /**
  * Runs an attempt, and returns its record. An event that no enzyme takes is a failed attempt, too, and so is an order that no
  * cell can hold.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const run = Effect.fn("Dispatch.run")(function*(attempt: Prepared, context: Context) {
   const ledger = yield* Ledger
@@ -184,9 +172,6 @@ const interrupted = (due: Due, context: Context) =>
 /**
  * The end of an attempt that an earlier wake began. A run that has not ended {@link GRACE_MILLIS} after its time limit is
  * given up, because a rollback or a deletion may have taken it away.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const resumed = Effect.fn("Dispatch.resumed")(function*(action: Action, record: Record.Record, context: Context) {
   const limit = action.timeout + GRACE_MILLIS
@@ -199,9 +184,6 @@ export const resumed = Effect.fn("Dispatch.resumed")(function*(action: Action, r
 
 /**
  * Records the failure of an action that the file tells as running, and that never reached the space.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const lost = (action: Action, context: Context, now: number) => {
   const due = { action, occurrence: `lost:${now}`, attempt: action.record.retryCount + 1 }
@@ -210,9 +192,6 @@ export const lost = (action: Action, context: Context, now: number) => {
 
 /**
  * Records a failed attempt that no run has recorded.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const fail = Effect.fn("Dispatch.fail")(function*(due: Due, context: Context, failure: NonNullable<Record.Record["failure"]>) {
   const ledger = yield* Ledger

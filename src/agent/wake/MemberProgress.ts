@@ -40,9 +40,6 @@ const before = ({ action, attempt, occurrence }: Due, { records }: Context): Rec
 /**
  * The progress with which an attempt begins. A member that ran in this wake by itself is over, and so is one with a dependency
  * outside of the composite action that is not completed.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const of = (due: Due, members: ReadonlyArray<string>, context: Context): Record.Progress => {
   const found = before(due, context)

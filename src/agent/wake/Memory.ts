@@ -25,9 +25,6 @@ export interface Facts {
 /**
  * A wake that left nothing to do. Its report is that of each later wake with the same facts, from one time to another. The records
  * are the same, because only a wake that is not quiet changes them.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Quiet extends Facts {
   readonly report: Report
@@ -38,9 +35,6 @@ export interface Quiet extends Facts {
 /**
  * The memory of a process that holds the lease from wake to wake. No other process changes the file's records meanwhile, nor
  * its observations.
- *
- * @category models
- * @since 0.1.0
  */
 export class Memory {
   readonly versions = new Versions()
@@ -76,9 +70,6 @@ const isEqualMap = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, strin
 
 /**
  * Whether the report of a quiet wake is that of a moment, too.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const holds = (quiet: Quiet, { approved, captured, file, observed, startup }: Facts, now: number): boolean =>
   now >= quiet.from && now < quiet.until && quiet.file === file && quiet.observed === observed && quiet.startup === startup &&

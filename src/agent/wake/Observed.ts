@@ -33,9 +33,6 @@ const Shape = Schema.Struct({
 
 /**
  * The observations of one control file.
- *
- * @category models
- * @since 0.1.0
  */
 export type Observed = typeof Shape.Type
 
@@ -46,9 +43,6 @@ export const none: Observed = { first: {}, skipped: {}, changes: {}, day: "", se
 
 /**
  * Decodes the cell of observations.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const read = (value: unknown): Observed => {
   const found = decode(value)
@@ -124,9 +118,6 @@ export const forget = (observed: Observed, ids: ReadonlyArray<string>): Observed
 
 /**
  * The observations after a look. Removed actions are forgotten. Equal observations are the same object.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const look = (observed: Observed, { removed, ...seen }: Look): Observed => {
   const times = removed.map((id) => [id, observed.removed?.[id] ?? seen.now] as const)

@@ -10,9 +10,6 @@ import type { WakeState } from "./WakeState.ts"
 
 /**
  * Passes over the changes that a wake made: of a path while the action that watches it ran, and of the control file.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const passOver = Effect.fn("OwnOutput.passOver")(function*(wake: WakeState) {
   const store = yield* ControlStore

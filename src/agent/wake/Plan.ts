@@ -16,9 +16,6 @@ import * as Schedules from "../schedule/Schedule.ts"
 
 /**
  * The state of an action, from the ledger or from its fields in the file.
- *
- * @category models
- * @since 0.1.0
  */
 export interface ActionState {
   readonly status: Status | "other"
@@ -39,9 +36,6 @@ export interface Retrial {
 
 /**
  * The facts of a moment.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Facts {
   /** Milliseconds since 1970. */
@@ -70,9 +64,6 @@ export interface Facts {
  * - `block`: it is due, and waits for the actions `on`.
  * - `wait`: it is not due before `at`; undefined if that time is unknown.
  * - `rest`: it is finished, running, unknown or run by others.
- *
- * @category models
- * @since 0.1.0
  */
 export type Decision =
   | { readonly kind: "run"; readonly action: Action; readonly occurrence: Occurrence; readonly attempt: number }
@@ -93,17 +84,11 @@ export const ordered = (actions: ReadonlyArray<Action>): ReadonlyArray<Action> =
 
 /**
  * Makes the plan of a moment. The cost is linear in the number of actions and dependencies.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (actions: ReadonlyArray<Action>, facts: Facts): Plan => new Planner(actions, facts).plan()
 
 /**
  * Returns the first time at which a waiting action is due; undefined without one.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nextDue = (plan: Plan): number | undefined => {
   let first: number | undefined
@@ -119,9 +104,6 @@ const MINUTE = 60_000
 /**
  * Returns the time before which a plan stays as it is, unless the file, a state or another fact changes. It is `now` for a plan
  * that may change at once.
- *
- * @category getters
- * @since 0.1.0
  */
 export const until = (plan: Plan, now: number): number => {
   let first = nextDue(plan) ?? Number.POSITIVE_INFINITY

@@ -70,9 +70,6 @@ const changes = (id: string, lines: Lines): ReadonlyArray<Change> =>
 
 /**
  * The changes of the file that an ended attempt makes. An action that does not recur is also listed under "Completed Today".
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ended = (action: Action, record: Record.Record): ReadonlyArray<Change> => {
   const lines = changes(action.id, linesOf[record.status](action, record))

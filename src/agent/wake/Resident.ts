@@ -93,9 +93,6 @@ const wait = Effect.fnUntraced(function*(folder: string, { memory, recheck: mill
  * Wakes again and again, for a file in a folder. A file that cannot be used and a full disk are told, and the next change or minute
  * tries again. A server that refuses, such as one that starts again, is asked after 1, 2, 4 … seconds. A first wake that it refuses
  * ends the agent, because its settings may be wrong. So does a lost lease, because another agent has the file.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const run = Effect.fn("Resident.run")(function*(
   folder: string,

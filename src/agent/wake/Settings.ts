@@ -10,9 +10,6 @@ import * as Zone from "../../time/Zone.ts"
 
 /**
  * The settings of an agent for one control file.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Settings {
   /** The time zone, the attempts and the time limit of actions that do not say. */
@@ -80,9 +77,6 @@ export const names = Object.keys(readers) as ReadonlyArray<keyof typeof readers>
 
 /**
  * Reads settings from texts. Absent ones have their defaults.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (texts: Texts): Result.Result<Settings, Misfit> => {
   const read = <Name extends keyof typeof readers>(name: Name) => readers[name](texts[name], name) as ReturnType<typeof readers[Name]>
@@ -103,9 +97,6 @@ const MINUTE = 60_000
 
 /**
  * The day to which a moment belongs, as `2024-01-15`. A day begins at the reset.
- *
- * @category getters
- * @since 0.1.0
  */
 export const dayOf = (now: number, { defaults: { zone }, reset }: Settings): string => {
   const { day, hour, minute, month, year } = Zone.localOf(now, zone)

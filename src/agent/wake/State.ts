@@ -12,9 +12,6 @@ import * as Schedules from "../schedule/Schedule.ts"
 
 /**
  * The next attempt of an occurrence that failed; `undefined` if there is none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const retrial = ({ retry }: Action, record: Record.Record | undefined): Retrial | undefined => {
   const found = record === undefined || record.isMember === true ? undefined : Record.retryOf(record, retry)
@@ -32,18 +29,12 @@ const writtenRetrial = ({ record: { failedAt = 0, nextRetry, retryCount } }: Act
 
 /**
  * Whether the history of an action is that of its block, because the ledger does not know it.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isWritten = (action: Action, record: Record.Record | undefined): boolean =>
   record === undefined && (writtenRun(action) ?? action.record.nextRetry) !== undefined
 
 /**
  * The number of times that an action became pending. It grows where a person sets a finished action to pending.
- *
- * @category getters
- * @since 0.1.0
  */
 export const pendings = ({ status }: Pick<Action, "status">, record: Record.Record | undefined): number => {
   if (record === undefined) return 1
@@ -59,9 +50,6 @@ const SECOND = 1_000
 /**
  * Whether a block is an older copy: it waits, lacks the stamp of the end that its record has, and is otherwise the block of that
  * record. For another run, a person leaves the stamp, or changes the block.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isOlder = (
   action: Action,
@@ -129,9 +117,6 @@ const outcomeOf = (action: Action, record: Record.Record | undefined, retry: Ret
 
 /**
  * The state of an action.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const of = (written: Action, record: Record.Record | undefined, context: Context): ActionState => {
   // The file of an older copy tells nothing about what ran, so its action counts as one that the file tells as running.

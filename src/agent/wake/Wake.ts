@@ -96,9 +96,6 @@ const remember = Effect.fnUntraced(function*(wake: WakeState, report: Report) {
 
 /**
  * Runs a wake. The caller holds the lease, except for a dry one, which runs and writes nothing.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const run = Effect.fn("Wake.run")(function*(request: Request): Effect.fn.Return<Report, Failure, Services> {
   const wake = yield* prepare(request)

@@ -33,9 +33,6 @@ export interface AgendaRules {
 
 /**
  * The captured signals of a beat, and their runs.
- *
- * @category models
- * @since 0.1.0
  */
 export class Agenda {
   readonly inputs: Array<CapturedSignal> = []

@@ -12,9 +12,6 @@ const attentive = (enzyme: string, beat: number): Binding => ({ beat, enzyme, pr
 
 /**
  * The bindings that resolve a signal. An awaited signal reaches its enzyme even if the binding is removed by then.
- *
- * @category getters
- * @since 0.1.0
  */
 export const tableFor = (table: BindingTable, { awaits, target }: Pick<Signal, "awaits" | "target">): BindingTable =>
   awaits === undefined || target === undefined ? table : tableWith(table, target, awaits)

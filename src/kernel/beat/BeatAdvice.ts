@@ -26,9 +26,6 @@ const OWN = "/CEP:"
 
 /**
  * The reports on a beat with these changes.
- *
- * @category getters
- * @since 0.2.0
  */
 export const of = ({ captured }: Executed, changes: ReadonlyArray<Staged>, active: Active): ReadonlyArray<Diagnostic.Diagnostic> =>
   [...unmatched(captured.inputs, active.enzymes.all()), ...mistyped(changes, captured.runs.map(({ key }) => key), typesOf(active))]

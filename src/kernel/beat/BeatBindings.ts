@@ -28,9 +28,6 @@ const none: ReadonlyArray<never> = []
 
 /**
  * The bindings of one beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class BeatBindings implements BindingTable {
   private readonly committed: BindingTable

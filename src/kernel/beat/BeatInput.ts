@@ -49,9 +49,6 @@ export type ExpiryRules = Pick<BeatTransaction, "clock" | "mode">
 
 /**
  * The source of the input of beats.
- *
- * @category models
- * @since 0.1.0
  */
 export interface BeatInput {
   /** Steps 1 and 2. */
@@ -95,9 +92,6 @@ const ignored = (): void => {}
 
 /**
  * The input of a live space.
- *
- * @category models
- * @since 0.1.0
  */
 export class LiveInput implements BeatInput {
   private readonly state: LiveState

@@ -66,9 +66,6 @@ class TrackedClock implements BeatClock {
 
 /**
  * The changes of one beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class BeatTransaction {
   readonly stage: Stage

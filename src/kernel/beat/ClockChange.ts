@@ -18,9 +18,6 @@ const ignored = (): void => {}
 /**
  * The change that a beat at this clock notes by itself: the host is behind, or much time passed that no process measured;
  * `undefined` for none.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const noted = (
   { clock, liveClock, steady, store }: Pick<LiveState, "clock" | "liveClock" | "steady" | "store">,
@@ -39,9 +36,6 @@ export const noted = (
 
 /**
  * Executes a change, and returns its reply.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const execute = (work: BeatTransaction, draft: Draft, { millis, verb }: ClockCommand): number | undefined => {
   const { clock, moment: { beat, clock: now } } = work

@@ -47,9 +47,6 @@ export const none: CapturedCommands = { count: 0, done: [], answers: [], steps: 
 
 /**
  * The capture of commands, one after another.
- *
- * @category models
- * @since 0.1.0
  */
 export class CommandCapture {
   readonly parts: Parts
@@ -174,9 +171,6 @@ const unmet = (
 
 /**
  * Writes one cell from outside into the capture transaction. Returns the refusal, if any.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const write = (
   draft: Draft,

@@ -58,8 +58,6 @@ export interface Beat {
  * Commits a beat to the store and to memory.
  *
  * @throws PersistenceError
- * @category constructors
- * @since 0.1.0
  */
 export const commit = (executed: Executed, state: SpaceState, input: Pick<BeatInput, "hears">): Beat => {
   const { captured, captured: { commands, ledgers, moment, stage, transaction } } = executed

@@ -30,9 +30,6 @@ import { FlushTimedOut } from "../model/SpaceError.ts"
  * The states of a group: `begin` takes beats and signals, `put` has batches in the store,
  * `finish` waits for the flush, `pending_retry` for its repetition, `commit` publishes.
  * `idle` is without a group; `abort` is final.
- *
- * @category models
- * @since 0.1.0
  */
 export type HandshakeState = "idle" | "begin" | "put" | "finish" | "pending_retry" | "commit" | "abort"
 
@@ -54,8 +51,6 @@ const transitions: Readonly<Record<HandshakeState, Readonly<Partial<Record<Hands
  * The state after a step.
  *
  * @throws Error if the state does not allow the step
- * @category combinators
- * @since 0.1.0
  */
 export const after = (state: HandshakeState, step: HandshakeStep): HandshakeState => {
   const next = transitions[state][step]
@@ -65,9 +60,6 @@ export const after = (state: HandshakeState, step: HandshakeStep): HandshakeStat
 
 /**
  * The metrics of a space since it was opened, with the names of [S3].
- *
- * @category models
- * @since 0.1.0
  */
 export interface HandshakeMetrics {
   readonly state: HandshakeState
@@ -100,9 +92,6 @@ interface Failed {
 
 /**
  * The handshake of one open space.
- *
- * @category models
- * @since 0.1.0
  */
 export class CommitHandshake {
   state: HandshakeState = "idle"

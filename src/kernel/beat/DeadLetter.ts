@@ -90,9 +90,6 @@ export interface DeadPage {
 
 /**
  * Stages a letter, and its payload as a second document, because a payload may have the size limit of a document.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const put = (stage: Stage, handling: Handling, outcome: Failed): void => {
   const { attempt, beat, flight: { captured, signal }, key } = handling
@@ -126,9 +123,6 @@ const isLetter = (key: string): boolean => key.slice(FOLDER.length + 1).split("/
 /**
  * The letters after a cursor, in the order of their cells. It looks at no more than {@link MAX_LETTERS}, so a page can be short
  * before the end.
- *
- * @category getters
- * @since 0.1.0
  */
 export const list = (
   store: Pick<SpaceStore, "below" | "read" | "receipts">,
@@ -145,9 +139,6 @@ export const list = (
 
 /**
  * One letter with its payload; `undefined` if it does not exist.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (store: SpaceStore, id: string, enzyme: string): (DeadLetter & { readonly payload: Value }) | undefined => {
   const place = placeOf(id, enzyme)
@@ -162,8 +153,6 @@ export const find = (store: SpaceStore, id: string, enzyme: string): (DeadLetter
  * The command that redelivers a letter.
  *
  * @throws DeadAbsent
- * @category constructors
- * @since 0.1.0
  */
 export const redelivery = (space: string, { anew, enzyme, id }: Omit<Redelivery, "kind">): Redelivery => {
   if (placeOf(id, enzyme) === undefined) throw new DeadAbsent({ space, id, enzyme })
@@ -180,9 +169,6 @@ interface Capturing {
 
 /**
  * Deletes a letter, and queues its handling for the next beat. A letter at the hop limit queues its signal instead.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const redeliver = (
   { anew, enzyme, id }: Redelivery,

@@ -40,9 +40,6 @@ export const subjectOf = ({ id, target }: Pick<Signal.Signal, "id" | "target">):
 
 /**
  * Adds the diagnostics that a merged run reports. Returns whether one of them is fatal, so that the space shuts down.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const take = (reports: ReadonlyArray<ReportLaunch>, handling: Handling, { diagnostics }: BeatTransaction): boolean => {
   const { depth, origin, signal } = about(handling)
@@ -54,9 +51,6 @@ export const take = (reports: ReadonlyArray<ReportLaunch>, handling: Handling, {
 
 /**
  * Closes operations with an attached failure by `sts:fail`, with the code and the note of the diagnostic.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const attach = ({ diagnostics }: BeatTransaction, ledgers: LedgerBeats): void => {
   const failing = diagnostics.filter(({ attach, severity }) => attach !== undefined && Severity.fails(severity))
@@ -72,9 +66,6 @@ export const attach = ({ diagnostics }: BeatTransaction, ledgers: LedgerBeats): 
 
 /**
  * Writes a cell for each diagnostic, among them one for each kind of signal whose enzymes form a cycle.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const put = ({ diagnostics }: BeatTransaction, inputs: ReadonlyArray<CapturedSignal>, facts: Facts): void => {
   const seen = new Set<string>()
@@ -100,9 +91,6 @@ interface Outside {
 
 /**
  * Sends each diagnostic of the beat as a signal to the enzymes that take its severity.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const send = (work: BeatTransaction, { all }: Facts, { state, input }: Outside): void => {
   const { beat } = work.moment
@@ -125,9 +113,6 @@ interface Reported {
 
 /**
  * Passes the diagnostics of a durable beat to the reporter.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const publish = (reporter: Reporter, space: string, { facts, number }: Reported): void => {
   for (const fact of facts) reporter.report({ ...fact, space, beat: number })

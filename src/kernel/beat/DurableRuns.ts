@@ -84,9 +84,6 @@ export interface DurableOptions {
 
 /**
  * The durable runs of a space.
- *
- * @category models
- * @since 0.1.0
  */
 export interface DurableRuns {
   /** Called with the command for a body in memory that goes on outside its segments; `undefined` in a replay. */

@@ -17,9 +17,6 @@ import type { RunMerge } from "./DurableRuns.ts"
 
 /**
  * Keeps the progress of an event with the run that waits for its end. Returns the run if the event has ended.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const tell = (flight: InFlight, { captured: { moment: { beat }, stage, transaction } }: RunMerge): string | undefined => {
   const { captured, over, signal: { id, label: sent = Label.none, tells: oid = "" } } = flight

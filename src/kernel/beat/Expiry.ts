@@ -90,9 +90,6 @@ const isName = (name: unknown): boolean => typeof name === "string" && Name.refu
 
 /**
  * Notes the records that finished in the beat, of the kinds of these rules.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const note = ({ moment, stage }: Pick<BeatTransaction, "moment" | "stage">, rules: ReadonlyArray<ExpiryRule>): void => {
   const { beat, clock } = moment
@@ -128,9 +125,6 @@ const keep = (stage: Stage, folder: Address.Address, count: number): void =>
 
 /**
  * Deletes the due records, oldest first, up to the limit of a beat.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const retire = (
   retired: ReadonlyArray<Retired>,
@@ -263,9 +257,6 @@ interface IndexedKind {
 
 /**
  * Finds the finished records of a live space that exceed its limits.
- *
- * @category models
- * @since 0.1.0
  */
 export class ExpiryIndex {
   private readonly state: Pick<LiveState, "documents" | "store" | "settings">

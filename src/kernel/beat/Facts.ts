@@ -16,9 +16,6 @@ export interface Fact {
 
 /**
  * Collects the facts of a beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class Facts {
   readonly all: Array<Fact> = []

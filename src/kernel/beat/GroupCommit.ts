@@ -24,9 +24,6 @@ import { asStopped, BeatAborted, type SpaceStopped } from "../model/SpaceError.t
 
 /**
  * Runs the beats of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class GroupCommit {
   /** The newest durable beat. */

@@ -7,9 +7,6 @@ import type { Turn } from "../model/Pacemaker.ts"
 
 /**
  * Schedules the groups of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class GroupStart {
   private readonly turn: Turn

@@ -43,9 +43,6 @@ const outside = Envelope.make(undefined, false)
 
 /**
  * Steps one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class Heartbeat {
   /** The number of runs that have ended. */

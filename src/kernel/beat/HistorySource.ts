@@ -14,9 +14,6 @@ import type { ModuleRestore } from "../model/ModuleRestore.ts"
 
 /**
  * A read-only view of a space: its store, its code, and the host of replayed runs.
- *
- * @category models
- * @since 0.1.0
  */
 export interface HistorySource {
   readonly store: Omit<SpaceStore, "append" | "flush" | "writeBlob">

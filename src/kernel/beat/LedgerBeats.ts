@@ -83,9 +83,6 @@ const nothing = Envelope.make([], false)
 
 /**
  * The ledgers of one beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class LedgerBeats implements Faces<Draft> {
   readonly transaction: BeatTransaction

@@ -105,9 +105,6 @@ const refusals: Readonly<Record<Exclude<SpaceMode.Verb, "shutdown">, (mode: Spac
 
 /**
  * Advances the running lifecycle operation to its next state. A rollback stays in `ist:plan` until its cutover.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const advance = (work: BeatTransaction, draft: Draft, ledgers: LedgerBeats): void => {
   const { control } = work.mode
@@ -193,9 +190,6 @@ const isClosed = (draft: Draft, oid: string): boolean => Dossier.live(draft.get(
 
 /**
  * Starts a lifecycle operation, and returns its id. A refusal is returned and recorded as a diagnostic.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const start = (work: BeatTransaction, draft: Draft, { born, to, verb }: Commands.LifecycleCommand): string | ControlRefused => {
   const { control, halted, shdn_oid } = work.mode
@@ -225,9 +219,6 @@ const begin = (work: BeatTransaction, draft: Draft, { to, verb }: Pick<SpaceMode
 
 /**
  * Begins a shutdown at the commit, after a fatal failure, unless one is running.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const shutDown = (work: BeatTransaction, ledgers: LedgerBeats): void => {
   const { control, halted } = work.mode
@@ -239,9 +230,6 @@ const MAX_TAKEN_BACK = 1000
 
 /**
  * Restores the documents of the rollback's beat, or fails the rollback if the journal no longer has them.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const cutOver = (
   { ledgers, work }: { readonly work: BeatTransaction; readonly ledgers: LedgerBeats },
@@ -272,9 +260,6 @@ export const cutOver = (
 
 /**
  * Locks a cell against writes from outside, or unlocks it. Returns the refusal, if any.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const lock = (
   work: BeatTransaction, draft: Draft, { cell, on }: Pick<Commands.Locking, "cell" | "on">

@@ -21,9 +21,6 @@ interface Dependencies {
 
 /**
  * The clock of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class LiveClock {
   /** The host, with the clock and the timers of the space. */

@@ -34,9 +34,6 @@ const lostAfter = (head: number, newest: number): LossNote["beats"] => newest > 
 /**
  * The command that notes the loss of a recovered space; `undefined` if it has none. The loss is forgotten once the command
  * is durable.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const note = ({ losses, space, store }: Source): Queued | undefined => {
   const loss = losses.of(space)
@@ -52,9 +49,6 @@ export const note = ({ losses, space, store }: Source): Queued | undefined => {
 
 /**
  * The diagnostic of a loss.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const fact = ({ beats: [first, last], code, topic }: LossNote): Diagnostic.Diagnostic => {
   const origin = { kind: "runtime", name: "persistence" } as const
@@ -78,9 +72,6 @@ export interface LostBeat {
 /**
  * The loss of a beat without a journal row, from the row after it or from the losses of the kernel; `undefined` if the beat
  * is not lost.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (beat: number, store: Pick<SpaceStore, "head" | "scanJournal">, loss: Loss | undefined): LostBeat | undefined => {
   for (const row of store.scanJournal(beat + 1, Infinity)) {

@@ -49,9 +49,6 @@ const FAILURE = 4096
 
 /**
  * The results of the merge.
- *
- * @category models
- * @since 0.1.0
  */
 export class Merged {
   readonly captured: Captured
@@ -83,8 +80,6 @@ export class Merged {
  * Merges the runs of a beat, and completes its flights.
  *
  * @throws PersistenceError
- * @category combinators
- * @since 0.1.0
  */
 export const merge = ({ captured, runs }: Executed, state: SpaceState): Merged => {
   const merged = new Merged(captured, state)

@@ -42,9 +42,6 @@ const none: DurableRuns = {
 
 /**
  * The runs of a runtime without durable runs. It takes no durable enzyme.
- *
- * @category models
- * @since 0.2.0
  */
 export const runs: RunsOfSpaces = {
   check: ({ durable, name }) => {

@@ -26,9 +26,6 @@ interface Waiting {
 
 /**
  * Schedules the flushes of one space for its pending runs.
- *
- * @category models
- * @since 0.1.0
  */
 export class PendingFlush {
   private readonly runs: Runs

@@ -47,9 +47,6 @@ export interface CapturedCommands {
 
 /**
  * A beat after its capture, before the first run.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Captured {
   readonly begun: Begun
@@ -80,9 +77,6 @@ export interface ExecutedHandling extends Handling {
 
 /**
  * A beat after its runs, before the merge. Each run has its outcome.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Executed {
   readonly captured: Captured

@@ -15,9 +15,6 @@ import type { Taken } from "../model/InFlight.ts"
 
 /**
  * The id of the operation of a durable handling.
- *
- * @category getters
- * @since 0.1.0
  */
 export const oidOf = (event: string, key: string, hash: (text: string) => string): string =>
   `OPS:${hash(`${event} ${key}`).slice(0, 32)}`

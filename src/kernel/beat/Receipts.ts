@@ -24,9 +24,6 @@ import { expectedBy, originOf } from "../model/Signal.ts"
 
 /**
  * The digest of a payload, stored with a caller's id: 32 hexadecimal digits.
- *
- * @category getters
- * @since 0.1.0
  */
 export const digest = (text: string, hash: (text: string) => string): string => hash(text).slice(0, 32)
 
@@ -39,9 +36,6 @@ const DISCARDED = "(discarded)"
  * The index rows of an event after a beat.
  *
  * Each beat that runs a caller's event renews the row of its id, so retention counts from the last one.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const rowsOf = (flight: InFlight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
   const { captured, discarded, over, signal } = flight
@@ -57,9 +51,6 @@ export const rowsOf = (flight: InFlight, beat: number, hash: (text: string) => s
 
 /**
  * The receipt of a completed event, from memory.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ofFlight = (flight: InFlight): Receipt => {
   // After a redelivery, the last handling of the enzyme counts.
@@ -74,9 +65,6 @@ export const owned = (own: string | undefined): { readonly own?: string } => own
 
 /**
  * The own id of an event, from its receipt; `undefined` if its caller gave none, and after the receipt is pruned.
- *
- * @category getters
- * @since 0.2.0
  */
 export const ownOf = (store: Pick<SpaceStore, "receipts">, id: string): string | undefined =>
   originOf(id) === "caller" ? ownIn(store.receipts(id)) : undefined
@@ -116,9 +104,6 @@ const ofHandling = ({ attempt, beat, key, label, outcome, segment }: Handling): 
  *
  * Handlings of earlier beats are read from the journal if a restart dropped them from memory. So is an event whose begin
  * is pruned, because every later reader finds it so.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ofLanded = (store: SpaceStore, flight: InFlight, beat: number): Receipt =>
   flight.captured === beat || (!flight.isRevived && flight.captured > store.anchor().beat)
@@ -127,9 +112,6 @@ export const ofLanded = (store: SpaceStore, flight: InFlight, beat: number): Rec
 
 /**
  * The receipt of an event, from the journal; `undefined` for an id in no entry and in no index row.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | undefined => {
   const rows = store.receipts(id)
@@ -149,9 +131,6 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
 
 /**
  * The status of an event whose handlings are over.
- *
- * @category getters
- * @since 0.1.0
  */
 export const statusOf = (handlings: ReadonlyArray<Pick<HandlingReceipt, "outcome">>): Receipt["status"] =>
   handlings.length === 0 ? "no-match" : handlings.some(({ outcome }) => outcome === "dead") ? "dead" : "handled"

@@ -39,9 +39,6 @@ export interface RetryTime {
 
 /**
  * Decides the time of the next attempt. A wait that cannot be read fails the handling.
- *
- * @category getters
- * @since 0.2.0
  */
 export const decide = (handling: ExecutedHandling, outcome: Failed, { state, transaction }: Deciding): RetryTime | Failed => {
   const { moment } = transaction

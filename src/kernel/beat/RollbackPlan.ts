@@ -34,9 +34,6 @@ const MAX_SENT_SIZE = Document.MAX_TEXT / 2
 
 /**
  * Plans the rollback of one space to a beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class RollbackPlan {
   readonly oid: string

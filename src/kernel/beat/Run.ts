@@ -34,9 +34,6 @@ import { STUCK } from "../watchdog/Stuck.ts"
 
 /**
  * Runs a handling. The result is a promise only if the run is asynchronous.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
   const outcome = attempt(handling, { draft, host, entry: handling.entry! })
@@ -63,18 +60,12 @@ const BACKLOG_FULL = "BacklogFull"
 
 /**
  * Whether the host decided the outcome with this code and tag. A replay copies such an outcome and does not run the handling.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isHosts = ({ code, tag }: { readonly code: string; readonly tag: string }): boolean =>
   HOSTS.has(code) || (code === UNDO_LOST && tag === BACKLOG_FULL)
 
 /**
  * Updates the cells that an enzyme declares in `reads`. Returns the outcome of the handling if `reads` fails.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const prefetch = (handling: Handling, draft: Draft, host: RunHost): Outcome | undefined => {
   const entry = handling.entry!
@@ -133,8 +124,6 @@ interface RunContext {
  * The event of a handling, as its enzyme sees it; without a draft, it names no pipeline.
  *
  * @throws InvalidPayload, InvalidSignal
- * @category constructors
- * @since 0.1.0
  */
 export const toEvent = (
   { attempt, entry: taker, flight: { signal } }: Handling,

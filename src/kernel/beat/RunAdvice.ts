@@ -19,9 +19,6 @@ type Topic = "run/late-hear" | "run/stale-risk"
 
 /**
  * The reports of one space, one of each topic for each enzyme until its module changes.
- *
- * @category models
- * @since 0.1.0
  */
 export class RunAdvice {
   private readonly space: string

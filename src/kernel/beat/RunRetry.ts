@@ -41,8 +41,6 @@ export type Next = Pick<Again, "run" | "segment">
  * requests again; one that starts anew loses its log.
  *
  * @throws RunAbsent, RunState, OperationClosed
- * @category combinators
- * @since 0.1.0
  */
 export const prepare = (retry: Retry): Next => {
   const { anew, draft, isUndone, oid, segment, stage } = retry

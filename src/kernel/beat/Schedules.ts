@@ -54,9 +54,6 @@ const ignored = (): void => {}
 
 /**
  * The schedules of one space.
- *
- * @category models
- * @since 0.2.0
  */
 export class Schedules {
   private version: number | undefined
@@ -206,9 +203,6 @@ interface Capture {
 
 /**
  * Writes a plan, and sends the event that is due.
- *
- * @category combinators
- * @since 0.2.0
  */
 export const execute = ({ enzyme, event, plan }: SchedulePlan.ScheduleCommand, { draft, state, transaction }: Capture): void => {
   const { beat } = transaction.moment

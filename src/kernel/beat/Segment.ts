@@ -57,9 +57,6 @@ interface Context extends Place {
 
 /**
  * The id of the operation of a durable handling.
- *
- * @category getters
- * @since 0.1.0
  */
 export const oidOf = ({ flight, key, waiting }: Pick<Handling, "flight" | "key" | "waiting">, hash: DurableState["hash"]): string =>
   waiting?.oid ?? Ready.oidOf(flight.signal.id, key, hash)
@@ -74,9 +71,6 @@ export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code"> =>
 
 /**
  * Executes the next segment of a handling.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const run = async (handling: Handling, draft: Draft, place: Place): Promise<Outcome> => {
   const { state } = place

@@ -38,9 +38,6 @@ export const reader = (store: LogStore): Cells.Read => (key) => {
 
 /**
  * The receipts of the segments of an event's runs; `undefined` if no handling of the event has several.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (
   store: LogStore & Pick<SpaceStore, "waiting">,

@@ -123,9 +123,6 @@ class Segments implements DurableRuns {
 
 /**
  * The durable runs of the slice `durable`.
- *
- * @category models
- * @since 0.2.0
  */
 export const runs: RunsOfSpaces = {
   check: () => {},

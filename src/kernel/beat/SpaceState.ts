@@ -32,9 +32,6 @@ import type { Schedules } from "./Schedules.ts"
 
 /**
  * The state of a space, live or in a replay.
- *
- * @category models
- * @since 0.1.0
  */
 export interface SpaceState {
   readonly space: string
@@ -76,9 +73,6 @@ export interface SpaceState {
 
 /**
  * The state of a live space.
- *
- * @category models
- * @since 0.1.0
  */
 export interface LiveState extends SpaceState {
   readonly derivation: BeatScheduler

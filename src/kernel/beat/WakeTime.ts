@@ -14,9 +14,6 @@ import type { NextDue } from "../inbox/TimerQueue.ts"
 
 /**
  * The timer that is due first. Before the first beat, waits in beats count from the time the space was opened.
- *
- * @category getters
- * @since 0.1.0
  */
 export const wait = ({ inbox, mode: { control }, settings, store }: LiveState, opened: number): NextDue | undefined => {
   const { beat, clock } = store.head()
@@ -28,9 +25,6 @@ export const wait = ({ inbox, mode: { control }, settings, store }: LiveState, o
 /**
  * The time at which the first timer or schedule is due, the first gate of a node opens, or a ledger begins delayed work, in
  * milliseconds since 1970.
- *
- * @category getters
- * @since 0.1.0
  */
 export const timed = (state: LiveState, opened: number): number | undefined => {
   const { derivation, ledgers, schedules, states } = state
@@ -48,9 +42,6 @@ export const hasInput = (state: LiveState): boolean => {
 
 /**
  * Whether a beat has work now. Signals whose only enzyme is left out are set aside first.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isNow = (state: LiveState): boolean => {
   const { bindings, derivation, enzymes, host, inbox, ledgers, liveClock, mode, schedules, settings, states, store } = state
@@ -74,9 +65,6 @@ export const SENDING = -1000
 
 /**
  * The time of the space's next work, in milliseconds since 1970: {@link SENDING} or 0 for now, `undefined` for never.
- *
- * @category getters
- * @since 0.1.0
  */
 export const next = (
   state: LiveState,
@@ -94,9 +82,6 @@ export const next = (
 
 /**
  * Has the next flush store the wake time, and the jumps of the clock that make nothing older.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const keep = ({ clock, liveClock, store }: LiveState, moment: number | undefined): void => {
   store.setDue(liveClock.wakeOf(moment))
@@ -106,9 +91,6 @@ export const keep = ({ clock, liveClock, store }: LiveState, moment: number | un
 /**
  * The time at which a space is opened to look whether its work is still held, in milliseconds since 1970: 0 for the next
  * start of the host.
- *
- * @category getters
- * @since 0.1.0
  */
 export const held = ({ host, settings: { heldMillis } }: LiveState): number =>
   // Beats of one period agree, and so store it once.

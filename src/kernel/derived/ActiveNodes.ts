@@ -38,9 +38,6 @@ interface Candidate {
 
 /**
  * The nodes of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class ActiveNodes {
   readonly kept: StoredObservations

@@ -67,9 +67,6 @@ export interface Dependencies {
 
 /**
  * The derived cells of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class BeatScheduler implements DerivationPort {
   private readonly active: ActiveNodes

@@ -64,9 +64,6 @@ export interface FactSink {
 
 /**
  * The derivation of one beat.
- *
- * @category services
- * @since 0.1.0
  */
 export interface DerivationPort {
   /** Whether the settle may run nodes. */

@@ -32,9 +32,6 @@ export interface Dependencies {
 
 /**
  * The graph of one reader: it copies nodes of the shared graph on demand.
- *
- * @category models
- * @since 0.1.0
  */
 export class IsolatedGraph {
   /** The documents that its nodes wrote. */

@@ -34,9 +34,6 @@ interface Dependencies {
 
 /**
  * The isolated handlings of one space, by their number in the agenda.
- *
- * @category models
- * @since 0.1.0
  */
 export class IsolatedReads implements Lineage {
   /** The isolated runs, in the order of completion. */

@@ -30,9 +30,6 @@ interface Dependencies {
 
 /**
  * The policy of the nodes of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class LabelledDemand implements DemandPolicy {
   readonly shared: SpaceScheduler
@@ -122,9 +119,6 @@ export class LabelledDemand implements DemandPolicy {
 
 /**
  * The reads of one run.
- *
- * @category models
- * @since 0.1.0
  */
 export class NodeGuard implements Guard {
   /** When the runs aside are to be tried again. */

@@ -17,9 +17,6 @@ const none: ReadonlyArray<Node> = []
 
 /**
  * The reports on the nodes of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class NodeDiagnostics {
   /** The nodes that became restless in this beat. */

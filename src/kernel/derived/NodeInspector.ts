@@ -24,9 +24,6 @@ interface Ended {
 
 /**
  * The traces and breakpoints of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class NodeInspector {
   readonly trace = new Trace()

@@ -33,9 +33,6 @@ interface PullEntry extends PendingPull {
 
 /**
  * The pending pulls of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class PendingPulls {
   private readonly waiting = new Set<PullEntry>()

@@ -25,9 +25,6 @@ interface Dependencies {
 
 /**
  * The run times of the newest committed beat.
- *
- * @category models
- * @since 0.1.0
  */
 export class RunTimes {
   private measured: ReadonlyMap<Node, Measured> = new Map()

@@ -60,9 +60,6 @@ export const beatChanges = (
 
 /**
  * The observations without a node.
- *
- * @category models
- * @since 0.1.0
  */
 export class StoredObservations {
   /** The changes of the beat in progress, if there is one. */

@@ -20,9 +20,6 @@ export const isWatch = ({ definition: { name } }: Pick<Node, "definition">): boo
 
 /**
  * The watch nodes of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class WatchNodes {
   private readonly places = new Map<string, Address.Address>()

@@ -14,9 +14,6 @@ const LEAST = 256
 
 /**
  * The part of the interface of `Map` that queues of short-lived entries need.
- *
- * @category models
- * @since 0.1.0
  */
 export class ChurnMap<K, V> {
   private map = new Map<K, V>()

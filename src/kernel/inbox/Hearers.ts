@@ -9,9 +9,6 @@ type Runs<R> = R | Set<R>
 
 /**
  * Runs by the signals that they hear.
- *
- * @category models
- * @since 0.1.0
  */
 export class Hearers<R extends object> {
   private readonly bySignal = new Map<string, { readonly signal: string; readonly byTarget: Map<string, Runs<R>> }>()

@@ -28,9 +28,6 @@ import { WaitingRuns } from "./WaitingRuns.ts"
 
 /**
  * The pending input of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class Inbox {
   /** Commands in the order of their arrival. They leave the inbox when the beat that executed them commits. */

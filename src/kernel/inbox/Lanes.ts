@@ -9,9 +9,6 @@ import { single } from "./PriorityClass.ts"
 
 /**
  * The held lanes of one space, each with the events that wait behind its holder.
- *
- * @category models
- * @since 0.1.0
  */
 export class Lanes {
   private readonly held = new ChurnMap<string, Queue<number> | undefined>()

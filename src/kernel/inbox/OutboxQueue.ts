@@ -18,9 +18,6 @@ const BATCH = 256
 
 /**
  * The undelivered signals of one space, most of them in the store.
- *
- * @category models
- * @since 0.1.0
  */
 export class OutboxQueue {
   private readonly limits: Pick<Limits, "captureSignals" | "captureBytes">

@@ -19,9 +19,6 @@ export interface Head {
 
 /**
  * The queues of one class.
- *
- * @category models
- * @since 0.1.0
  */
 export class PriorityClass {
   /** New signals. */
@@ -88,9 +85,6 @@ export const single = (seq: number): Queue<number> => {
 /**
  * Merges ordered queues, until `looks` items were inspected or `isFull` holds. Items that `take` leaves for the next beat keep
  * their place.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const takeFrom = <A>(
   queues: ReadonlyArray<Queue<A>>,

@@ -24,9 +24,6 @@ export type Rows = Pick<SpaceStore, "space" | "place" | "queued" | "waiting">
 
 /**
  * The pending signals of one space, most of them in the store.
- *
- * @category models
- * @since 0.1.0
  */
 export class SignalBuffer {
   private readonly rows: Rows | undefined

@@ -45,9 +45,6 @@ const DROPPED = 1024
 
 /**
  * The timers of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class TimerQueue {
   private readonly byMoment = new Heap<MomentTimer>((a, b) => a.moment - b.moment || a.seq - b.seq)

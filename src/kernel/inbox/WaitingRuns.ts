@@ -47,9 +47,6 @@ const none: ReadonlyArray<never> = []
  * The waiting runs of one space.
  *
  * There may be many, so a run has one entry with one object, and shares its texts.
- *
- * @category models
- * @since 0.1.0
  */
 export class WaitingRuns {
   private readonly runs = new Map<string, OpenRun>()

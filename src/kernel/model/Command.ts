@@ -43,9 +43,6 @@ export interface Queued {
 
 /**
  * One item of control input.
- *
- * @category models
- * @since 0.1.0
  */
 export type Command =
   | Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | LossNote | ClockCommand | Locking
@@ -153,8 +150,6 @@ export const letterPlace = (id: string, enzyme: string): string => `/rt/dead/${i
  * A change of a cell's bindings.
  *
  * @throws InvalidAddress, WriteRefused
- * @category constructors
- * @since 0.1.0
  */
 export const binding = (change: BindingChange): BindCommand => {
   const { cell, enzyme } = change
@@ -170,9 +165,6 @@ export const binding = (change: BindingChange): BindCommand => {
 /**
  * The reason why a space that was shut down refuses a command. It refuses commands with an effect in later beats, which
  * would wait for a restart. A command that completes within its beat is executed.
- *
- * @category getters
- * @since 0.1.0
  */
 export const refusal = (command: Command, { halted }: Pick<SpaceMode, "halted">, ledgers: LedgerList): ControlRefused | undefined => {
   const verb = halted ? goingOn(command, ledgers) : undefined
@@ -297,17 +289,11 @@ const ruleOf = ({ kind }: Command): Rule<Command> => rules[kind]
 
 /**
  * A command as JSON text, a {@link CommandLine}.
- *
- * @category getters
- * @since 0.1.0
  */
 export const encode = (command: Command): string => ruleOf(command).encode(command)
 
 /**
  * The size of a queued command, in characters.
- *
- * @category getters
- * @since 0.1.0
  */
 export const sizeOf = (command: Command): number => ruleOf(command).size(command)
 
@@ -347,9 +333,6 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
 
 /**
  * A command from its line in a journal entry. A line of an unknown kind belongs to a ledger.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const decode = (line: CommandLine): Command => {
   const decoder = (decoders as Readonly<Record<string, ((line: CommandLine) => Command) | undefined>>)[line[0]]

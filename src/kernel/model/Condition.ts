@@ -17,9 +17,6 @@ const LENGTH = 32
 
 /**
  * The tag of a canonical text.
- *
- * @category getters
- * @since 0.2.0
  */
 export const tagOfText = (text: string, hash: (data: string) => string): string => hash(text).slice(0, LENGTH)
 

@@ -11,8 +11,5 @@ export type CursorKey = (origin: string) => string
 /**
  * The secret of the host. With it a cursor is valid for every opening of its space, which a host needs that opens spaces anew
  * for each call. Without it, each opening has a random one.
- *
- * @category references
- * @since 0.1.0
  */
 export const CurrentCursorKey = Context.Reference<CursorKey | undefined>("systole/kernel/CursorKey", { defaultValue: () => undefined })

@@ -24,9 +24,6 @@ const OVERHEAD = 200
 
 /**
  * The committed documents of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class Documents implements Committed {
   private readonly store: SpaceStore
@@ -117,9 +114,6 @@ const cost = (key: string, entry: Document | null): number => OVERHEAD + key.len
 
 /**
  * The binding lists set at run time, by cell.
- *
- * @category getters
- * @since 0.1.0
  */
 export const bindingsIn = (store: Pick<SpaceStore, "below">, documents: Documents): Bindings.Lists => {
   const bindings = new Bindings.Lists()

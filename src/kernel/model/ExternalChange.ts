@@ -63,8 +63,6 @@ const groupPattern = /^[\w.:-]{1,128}$/
  * A place that may be written from outside.
  *
  * @throws InvalidAddress, WriteRefused
- * @category constructors
- * @since 0.1.0
  */
 export const place = (text: string): Address.Address => {
   const address = Address.parse(text)
@@ -78,8 +76,6 @@ export const place = (text: string): Address.Address => {
  * A validated group name.
  *
  * @throws WriteRefused
- * @category constructors
- * @since 0.1.0
  */
 export const groupOf = (group: string | undefined, address: string): string | undefined => {
   if (group === undefined || groupPattern.test(group)) return group
@@ -90,8 +86,6 @@ export const groupOf = (group: string | undefined, address: string): string | un
  * A validated notification.
  *
  * @throws InvalidAddress, InvalidValue, WriteRefused
- * @category constructors
- * @since 0.1.0
  */
 export const notice = ({ changes, group, kind }: ExternalChange): Notice => {
   const first = changes[0]?.address ?? "/"
@@ -111,9 +105,6 @@ export const notice = ({ changes, group, kind }: ExternalChange): Notice => {
  * Applies the changes of another writer to the capture transaction, atomically. Returns the reason of a refusal.
  *
  * Addresses are taken literally: links are not followed, because they may be among the changes.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const integrate = (draft: Draft, { group, writes }: Notice, { mode, steps }: {
   readonly mode: SpaceMode
@@ -155,9 +146,6 @@ export const note = (steps: Steps, key: string, { after, before, group }: {
 
 /**
  * The parts of a beat's change that a watcher in a group is notified of: those by other writers.
- *
- * @category getters
- * @since 0.1.0
  */
 export const others = (
   steps: ReadonlyArray<Step>,

@@ -21,9 +21,6 @@ type Kind = "signal" | "attempt" | "run"
 
 /**
  * The held signals of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class HeldSignals {
   /** The row numbers of signals and of attempts. */

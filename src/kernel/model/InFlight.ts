@@ -22,9 +22,6 @@ import { size } from "./Signal.ts"
 
 /**
  * The outcome of a run. Only `tag` and `code` are hashed, because messages differ between engines.
- *
- * @category models
- * @since 0.1.0
  */
 export type Outcome =
   | { readonly kind: "ok"; readonly result: Document | undefined }
@@ -69,18 +66,12 @@ export type Merged = Extract<Outcome, { readonly kind: "ok" | "waits" }> | Undon
 
 /**
  * Whether the beat merges the writes and launches of a run with this outcome.
- *
- * @category guards
- * @since 0.1.0
  */
 export const isMerged = (outcome: Outcome): outcome is Merged =>
   outcome.kind === "ok" || outcome.kind === "waits" || (outcome.kind === "dead" && outcome.undo === "merged")
 
 /**
  * Whether a handling is one of a durable run: its enzyme is durable, or the run has a log.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isDurable = ({ entry, segment }: Pick<Handling, "entry" | "segment">, moment: Semantics.Following): boolean =>
   entry?.enzyme.durable === true || (segment > 0 && Semantics.follows(moment, "runsStayDurable"))

@@ -105,9 +105,6 @@ const BEGIN = `{"v":${VERSION},`
  * The text of an entry.
  *
  * Names, ids and keys are quoted without escaping: none of their characters needs it in JSON.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const entry = (facts: Facts): string => {
   let text = `${BEGIN}"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
@@ -223,8 +220,6 @@ interface SecondLine {
  * An entry from a row's text.
  *
  * @throws PersistenceError for an entry of another version
- * @category constructors
- * @since 0.1.0
  */
 export const parse = (text: string): Parsed => {
   checkVersion(text)
@@ -246,8 +241,6 @@ export const parse = (text: string): Parsed => {
  * Refuses the text of an entry whose form is of another version. No version wrote entries that name none.
  *
  * @throws PersistenceError
- * @category guards
- * @since 0.2.0
  */
 export const checkVersion = (text: string, space?: string): void => {
   if (text.startsWith(BEGIN)) return

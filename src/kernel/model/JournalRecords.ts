@@ -32,33 +32,21 @@ export interface Sending {
 
 /**
  * Decodes the captured signals of an entry.
- *
- * @category getters
- * @since 0.1.0
  */
 export const inputsOf = (entry: Journal.Parsed): ReadonlyArray<InputRecord> => entry.in.map(InputLine.read)
 
 /**
  * Decodes the handlings of an entry.
- *
- * @category getters
- * @since 0.1.0
  */
 export const runsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => entry.runs.map(RunLine.read)
 
 /**
  * Decodes the runs of an entry, by their numbers: handlings without a run of their own are left out.
- *
- * @category getters
- * @since 0.1.0
  */
 export const ownRunsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => runsOf(entry).filter(isOwn)
 
 /**
  * Tests whether a handling has a run of its own.
- *
- * @category guards
- * @since 0.1.0
  */
 export const isOwn = ({ kind }: RunRecord): boolean => !SHARED.has(kind)
 
@@ -66,17 +54,11 @@ const SHARED: ReadonlySet<RunRecord["kind"]> = new Set(["same", "heard", "cycle"
 
 /**
  * Returns the code of a failed handling; `undefined` for any other.
- *
- * @category getters
- * @since 0.1.0
  */
 export const codeOf = (run: RunRecord): string | undefined => "code" in run ? run.code : undefined
 
 /**
  * Returns the name of a handling's run: the id of its event, or the receipt of a segment.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nameOf = ({ again, id }: InputRecord, run: RunRecord | undefined): string =>
   runName(id, run?.kind === "waits" ? run.segment : again?.segment)
@@ -84,9 +66,6 @@ export const nameOf = ({ again, id }: InputRecord, run: RunRecord | undefined): 
 /**
  * Returns the enzyme of a handling; for a durable run that heard the signal, which is named after its operation, that of the
  * run. Entries of semantics 1 do not have the latter.
- *
- * @category getters
- * @since 0.1.0
  */
 export const enzymeOf = (run: RunRecord): string => {
   if (!Cells.isName(run.enzyme)) return run.enzyme
@@ -96,9 +75,6 @@ export const enzymeOf = (run: RunRecord): string => {
 
 /**
  * Returns all signals sent in a beat, by their ids.
- *
- * @category getters
- * @since 0.1.0
  */
 export const sentIn = (entry: Journal.Parsed): ReadonlyMap<string, Sending> => {
   const sent = new Map<string, Sending>()
@@ -109,43 +85,28 @@ export const sentIn = (entry: Journal.Parsed): ReadonlyMap<string, Sending> => {
 
 /**
  * Decodes the signals that the beat itself sent.
- *
- * @category getters
- * @since 0.1.0
  */
 export const sentByBeat = ({ sent = [] }: Journal.Parsed): ReadonlyArray<SentRecord> => sent.map(SentLine.read)
 
 /**
  * Decodes the changed documents of an entry.
- *
- * @category getters
- * @since 0.1.0
  */
 export const cellsOf = (entry: Journal.Parsed): ReadonlyArray<CellRecord> => entry.cells.map(CellLine.read)
 
 /**
  * Returns the modules that became active in a beat, from the cells that its capture wrote.
- *
- * @category getters
- * @since 0.1.0
  */
 export const modulesOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Modules.Module> =>
   cells.flatMap(({ after, key }) => Modules.fromCell(key, after) ?? [])
 
 /**
  * Returns the enzyme descriptions that a beat changed, from the cells that its capture wrote.
- *
- * @category getters
- * @since 0.1.0
  */
 export const descriptionsOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Modules.Description> =>
   cells.filter(isCaptured).flatMap(({ after, key }) => Modules.fromDescription(key, documentOf(after)) ?? [])
 
 /**
  * Returns the titles of enzymes, and the parts of the schema of the space, that changed from a beat on.
- *
- * @category getters
- * @since 0.1.0
  */
 export const titlesOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Titles.Titled> =>
   cells.flatMap(({ after, key }) => {
@@ -155,9 +116,6 @@ export const titlesOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Titles
 
 /**
  * Returns the label rules that took effect in a beat; `undefined` if none did.
- *
- * @category getters
- * @since 0.1.0
  */
 export const labelRulesOf = (cells: ReadonlyArray<CellRecord>): { readonly document: Document | undefined } | undefined => {
   const cell = cells.find((cell) => cell.key === Labels.ADDRESS.key && isCaptured(cell))
@@ -169,26 +127,17 @@ const isCaptured = ({ writers }: CellRecord): boolean => writers.length === 1 &&
 
 /**
  * Decodes the records that a beat had to expire.
- *
- * @category getters
- * @since 0.1.0
  */
 export const retiredOf = ({ retired = [] }: Journal.Parsed): ReadonlyArray<RetiredLine.Retired> =>
   retired.map(RetiredLine.read)
 
 /**
  * Decodes lines of node runs. Errors have no message.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nodesOf = (lines: ReadonlyArray<NodeLine.NodeRunLine> = []): ReadonlyArray<NodeLine.NodeLine> => lines.map(NodeLine.read)
 
 /**
  * Returns the document of a JSON value; `undefined` for no value.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const documentOf = (value: unknown): Document | undefined =>
   value === undefined ? undefined : Codec.decode(JSON.stringify(value))

@@ -21,9 +21,6 @@ export interface Loss {
 
 /**
  * The losses of one kernel, by space, until a beat that journals them is durable.
- *
- * @category models
- * @since 0.1.0
  */
 export class Losses {
   private readonly bySpace = new Map<string, Loss>()

@@ -19,17 +19,11 @@ export interface RestoredModule {
 /**
  * Returns the enzymes and nodes of a module from its verified text, or by its digest alone if there is no text; or the reason of a
  * failure.
- *
- * @category models
- * @since 0.1.0
  */
 export type ModuleRestore = (digest: string, text: string | undefined) => Promise<RestoredModule | string>
 
 /**
  * The provider of restored code; by default there is none.
- *
- * @category references
- * @since 0.1.0
  */
 export const ModuleRestore = Context.Reference<ModuleRestore>("systole/kernel/ModuleRestore", {
   defaultValue: () => () => Promise.resolve("nothing here imports modules")

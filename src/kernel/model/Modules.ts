@@ -70,18 +70,12 @@ type Described = Pick<Enzyme, "query" | "match" | "bind"> & { readonly file: str
 
 /**
  * The node of a module's name; `undefined` if it names enzymes.
- *
- * @category getters
- * @since 0.1.0
  */
 export const nodeOf = ({ name }: Module): string | undefined => name.startsWith(NODES) ? name.slice(NODES.length) : undefined
 
 /**
  * The changes from the modules that the cells name to the active ones: to enzymes and to nodes, or to either alone if the
  * others are as they were.
- *
- * @category getters
- * @since 0.1.0
  */
 export const activation = (
   { enzymes, nodes }: { readonly enzymes: Enzymes | undefined; readonly nodes: NodeModules | undefined },
@@ -130,9 +124,6 @@ const described = (enzymes: Enzymes, documents: Documents): ReadonlyArray<Descri
 
 /**
  * Registers the enzymes of files that fail to load as left out, by the descriptions in a space's cells.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const leaveOut = (enzymes: Enzymes, documents: Documents): void => {
   if (!enzymes.hasBroken) return
@@ -150,9 +141,6 @@ const absent = (): never => {
 
 /**
  * The description that an entry's beat wrote to a cell.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const fromDescription = (key: string, document: Document.Document | undefined): Description | undefined =>
   key.startsWith(`${DESCRIPTIONS}/`) ? { name: key.slice(DESCRIPTIONS.length + 1), document } : undefined
@@ -167,9 +155,6 @@ export const put = ({ descriptions, modules }: Pick<Activation, "modules" | "des
 
 /**
  * The modules that the cells name, by the names of their enzymes.
- *
- * @category getters
- * @since 0.1.0
  */
 export const named = (store: Pick<SpaceStore, "below">, documents: Documents): Map<string, Module> => {
   const modules = new Map<string, Module>()
@@ -182,9 +167,6 @@ export const named = (store: Pick<SpaceStore, "below">, documents: Documents): M
 
 /**
  * The modules in a cell, by its key and its value; `undefined` for any other cell.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const fromCell = (key: string, value: unknown): Module | undefined => {
   if (!key.startsWith(`${FOLDER}/`)) return undefined

@@ -21,9 +21,6 @@ const minted = /^(?:x\.\d+\.\d+|\d+\.[a-z0-9]+\.\d+|[0-9a-f]{32})$/
 
 /**
  * Tests whether a text has the form of an event's id.
- *
- * @category guards
- * @since 0.2.0
  */
 export const isMinted = (text: string): boolean => minted.test(text)
 
@@ -31,8 +28,6 @@ export const isMinted = (text: string): boolean => minted.test(text)
  * Refuses an own id that no event can have.
  *
  * @throws InvalidSignal
- * @category guards
- * @since 0.2.0
  */
 export const check = (own: unknown): void => {
   if (typeof own !== "string" || own === "" || own.length > MAX_LENGTH) {
@@ -50,8 +45,6 @@ export const check = (own: unknown): void => {
  * The only event that a text names; `undefined` for none.
  *
  * @throws IdAmbiguous
- * @category getters
- * @since 0.2.0
  */
 export const only = <Event extends NamedEvent>(text: string, events: ReadonlyArray<Event>): Event | undefined => {
   if (events.length > 1) throw new IdAmbiguous({ id: text, events })

@@ -11,9 +11,6 @@ import * as Context from "effect/Context"
 /**
  * Runs a function at the host's next macrotask, after its pending work. `again` is another turn for the same cause. By
  * then the host has polled its sockets once more, so requests that arrived meanwhile are included.
- *
- * @category models
- * @since 0.1.0
  */
 export type Turn = (run: () => void, again?: boolean) => void
 

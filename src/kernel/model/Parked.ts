@@ -22,9 +22,6 @@ const MAX_LINES = 1000
 
 /**
  * The parked signals of one space that no beat has reported.
- *
- * @category models
- * @since 0.1.0
  */
 export class Parked {
   private lines: Array<ParkedLine> = []
@@ -62,9 +59,6 @@ export class Parked {
 
 /**
  * A report in the text form of the beat view.
- *
- * @category getters
- * @since 0.1.0
  */
 export const render = ([lines, more]: ParkedNote): ReadonlyArray<string> => [
   ...lines.map(([signal, target, qos]) => `pause: parked signal=${signal || "-"} target=${target || "-"} qos=${qos}`),

@@ -53,9 +53,6 @@ export interface Receipt {
  * The stable code of an event that ended without success; `undefined` for one that is pending, handled, or of an unknown end.
  *
  * A dead event has the code of its first dead letter.
- *
- * @category getters
- * @since 0.2.0
  */
 export const codeOf = ({ handlings, status }: Ended): string | undefined => {
   if (status === "dead") return handlings.find((handling) => handling.outcome === "dead")?.error?.code ?? "signal/dead"

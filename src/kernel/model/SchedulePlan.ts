@@ -17,9 +17,6 @@ export const FOLDER = "/sys/schedules"
 
 /**
  * A plan. Its times are dates, in milliseconds since 1970.
- *
- * @category models
- * @since 0.2.0
  */
 export interface SchedulePlan {
   /** The text of the schedule. */

@@ -12,9 +12,6 @@ import type { DueAt, OutgoingSignal, Qos } from "../../stage/Launch.ts"
 
 /**
  * A sent signal: an impulse that coalesces, or an event that is handled exactly once.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Signal {
   readonly id: string
@@ -133,9 +130,6 @@ type Source = Pick<Signal, "origin" | "depth" | "expected" | "to" | "awaits" | "
 
 /**
  * A signal from an outgoing one.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (sent: OutgoingSignal, from: Source): Signal => ({
   id: sent.id,
@@ -175,26 +169,17 @@ export const pairAgain = ({ again, signal }: Pick<Pending, "again" | "signal">):
 
 /**
  * The route to another space, requested by a beat with this clock.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const passage = (space: string, at: DueAt | undefined, since: number): Passage =>
   at === undefined ? { space, sent: since } : { space, sent: since, wait: { at, since } }
 
 /**
  * The name of a run: the id of its event, or the receipt of a segment, `<event>#/segment/<k>`.
- *
- * @category getters
- * @since 0.1.0
  */
 export const runName = (id: string, segment: number | undefined): string => segment === undefined ? id : `${id}#/segment/${segment}`
 
 /**
  * The source of a signal, from its id.
- *
- * @category getters
- * @since 0.1.0
  */
 export const originOf = (id: string): Signal["origin"] => id.startsWith("x.") ? "ingress" : id.includes(".") ? "run" : "caller"
 
@@ -203,9 +188,6 @@ const OVERHEAD = 100
 
 /**
  * The size of a signal while it waits and in the beat that captures it, in characters.
- *
- * @category getters
- * @since 0.1.0
  */
 export const size = ({ payload, signal, target }: Pick<Signal, "signal" | "target" | "payload">): number =>
   OVERHEAD + (signal?.length ?? 0) + (target?.length ?? 0) + (payload?.text.length ?? 0)
@@ -219,9 +201,6 @@ const pairOf = ({ label, signal = "", target = "" }: {
 
 /**
  * The beat expected to capture a signal, from its id. Ids minted in a beat contain it; a caller's do not.
- *
- * @category getters
- * @since 0.1.0
  */
 export const expectedBy = (id: string): number | undefined => {
   const [first, second] = id.split(".")
@@ -231,9 +210,6 @@ export const expectedBy = (id: string): number | undefined => {
 
 /**
  * The due time of a wait requested at a beat. A wait of a number of beats needs both the number and the time.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const due = (at: DueAt, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Dues.Due => {
   if ("beat" in at) return { beat: at.beat, moment: undefined }
@@ -243,9 +219,6 @@ export const due = (at: DueAt, since: { readonly beat: number; readonly clock: n
 
 /**
  * A pending signal, with its row in the store.
- *
- * @category models
- * @since 0.1.0
  */
 export class Pending {
   /** Its place among all pending signals of the space, which is its row's number. */

@@ -36,9 +36,6 @@ export interface LifecycleProgress {
 
 /**
  * The mode of a space.
- *
- * @category models
- * @since 0.1.0
  */
 export interface SpaceMode {
   readonly control: LifecycleProgress | undefined
@@ -97,9 +94,6 @@ export const isLock = (key: string): boolean => key.startsWith(`${LOCKS}/`)
 
 /**
  * The nearest lock above a cell; `undefined` if there is none.
- *
- * @category getters
- * @since 0.1.0
  */
 export const lockOver = ({ locks }: SpaceMode, id: string): string | undefined => {
   if (locks.size === 0) return undefined
@@ -122,9 +116,6 @@ export const holds = ({ locks }: SpaceMode, key: string): boolean => locks.has(c
 
 /**
  * The mode from a space's cells.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const read = (store: Pick<SpaceStore, "below">, documents: {
   readonly read: (key: string) => Document.Document | undefined
@@ -152,8 +143,5 @@ export const read = (store: Pick<SpaceStore, "below">, documents: {
  * The origin of what a space sends and asks: its name, with its incarnation. Receivers recognize a repetition by it.
  *
  * A space that is removed and created again has the same ids again. Its origin tells them from those of the space before.
- *
- * @category getters
- * @since 0.1.0
  */
 export const origin = ({ born }: Pick<SpaceMode, "born">, space: string): string => born === undefined ? space : `${space}@${born}`

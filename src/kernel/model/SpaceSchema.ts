@@ -34,9 +34,6 @@ const known = new WeakMap<Enzymes, Known>()
 
 /**
  * The types of all modules, those included that the next capture activates.
- *
- * @category getters
- * @since 0.2.0
  */
 export const typesOf = ({ enzymes, nodes }: Active): SpaceTypes => {
   const before = known.get(enzymes)

@@ -17,9 +17,6 @@ export interface Stop {
 
 /**
  * The stopped spaces of one kernel, until they open again.
- *
- * @category models
- * @since 0.1.0
  */
 export class Stops {
   private readonly bySpace = new Map<string, Stop>()

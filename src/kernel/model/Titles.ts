@@ -54,9 +54,6 @@ export const put = (titled: ReadonlyArray<Titled>, stage: Stage): void => {
 /**
  * The label of a handling's enzyme in the view of a beat. It is the enzyme's name if others of that name had other
  * labels and the handling's key does not distinguish them.
- *
- * @category getters
- * @since 0.1.0
  */
 export const shown = (documents: Pick<Documents, "read">, key: string, beat: number): string => {
   const [name = key, mark] = key.split("~")

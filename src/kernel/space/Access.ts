@@ -35,9 +35,6 @@ class Visit {
 
 /**
  * Opens a space if it is closed, and counts requests in progress.
- *
- * @category models
- * @since 0.2.0
  */
 export class Access {
   readonly name: string

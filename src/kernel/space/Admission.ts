@@ -40,9 +40,6 @@ interface Sender {
 
 /**
  * Makes events of the signals posted to one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class Admission {
   private readonly state: LiveState

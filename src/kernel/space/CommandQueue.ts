@@ -29,9 +29,6 @@ import { asStopped, ControlRefused, InboxFull, SpaceHeld, type SpaceStopped, Wri
 
 /**
  * The commands of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class CommandQueue implements SpaceControl {
   private readonly live: LiveState

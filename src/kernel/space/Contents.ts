@@ -22,9 +22,6 @@ interface Dependencies {
 
 /**
  * The content of one space.
- *
- * @category models
- * @since 0.2.0
  */
 export class Contents {
   readonly uploads: Uploads

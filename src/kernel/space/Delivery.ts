@@ -29,17 +29,11 @@ export type ResolvePeer = (space: string) => Effect.Effect<Peer, PersistenceErro
 
 /**
  * The reach to spaces outside this kernel. By default all spaces belong to one kernel.
- *
- * @category references
- * @since 0.1.0
  */
 export const RemotePeers = Context.Reference<ResolvePeer | undefined>("systole/kernel/RemotePeers", { defaultValue: () => undefined })
 
 /**
  * Sends signals in order, up to the first refusal. Returns the error of each sent signal; `undefined` if accepted.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const hand = (from: string, batch: ReadonlyArray<Pending>, peer: Peer): Promise<ReadonlyArray<unknown>> => {
   const answers: Array<Promise<unknown>> = []
@@ -63,9 +57,6 @@ export const hand = (from: string, batch: ReadonlyArray<Pending>, peer: Peer): P
 
 /**
  * Delivers signals as the texts of their rows. Returns the refusal of each signal, or `null`, up to the first refusal.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const receive = async (from: string, rows: ReadonlyArray<string>, peer: Peer): Promise<ReadonlyArray<Undelivered | null>> => {
   const answers = await hand(from, rows.map((text, seq) => Pending.fromRow({ seq, text })), peer)
@@ -74,9 +65,6 @@ export const receive = async (from: string, rows: ReadonlyArray<string>, peer: P
 
 /**
  * The refusal in the form that a dead letter keeps.
- *
- * @category getters
- * @since 0.1.0
  */
 export const refusalOf = (error: unknown): Undelivered => {
   const { code, message, tag } = failure(error) as Undelivered

@@ -15,9 +15,6 @@ type Delivering = Pick<LiveState, "host" | "reporter" | "sentry" | "space">
 
 /**
  * The deliveries of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class EffectDelivery {
   private open = 0

@@ -26,9 +26,6 @@ interface ReceiptCallbacks {
 
 /**
  * The receipts of one space, and the callers that wait for them.
- *
- * @category models
- * @since 0.1.0
  */
 export class EventReceipts {
   private readonly state: LiveState

@@ -48,9 +48,6 @@ export const clear = async (store: LargeContent.ContentStore, space: string): Pr
 
 /**
  * The large content of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class LargeUploads {
   private readonly state: LiveState

@@ -11,9 +11,6 @@ import * as Subscription from "../view/Subscription.ts"
 
 /**
  * The listeners of one space.
- *
- * @category models
- * @since 0.2.0
  */
 export class Listeners {
   private readonly group: Pick<GroupCommit, "durable" | "error">

@@ -12,9 +12,6 @@ import type { Output } from "../beat/LedgerBeats.ts"
 
 /**
  * The parts of ledgers that talk to the world outside the beat. A failure of one is reported and does not stop the space.
- *
- * @category models
- * @since 0.1.0
  */
 export class LiveLedgers {
   private readonly live = new Map<number, LiveLedger>()

@@ -49,9 +49,6 @@ interface Dependencies {
 
 /**
  * The parts of an open space, with its lifetime. `SpaceClient` is its API.
- *
- * @category models
- * @since 0.1.0
  */
 export class LiveSpace {
   readonly name: string

@@ -20,9 +20,6 @@ interface Place extends OpenSpace {
 
 /**
  * A linked list of the open spaces. A use has constant cost.
- *
- * @category models
- * @since 0.1.0
  */
 export class OpenSpaces {
   private readonly places = new Map<string, Place>()

@@ -53,9 +53,6 @@ const nothing = (): void => {}
 
 /**
  * The outbox relay of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class OutboxRelay {
   private readonly state: LiveState

@@ -14,9 +14,6 @@ interface ReceiptWaiter {
 
 /**
  * Callers by the event that they wait for.
- *
- * @category models
- * @since 0.1.0
  */
 export class ReceiptWaiters {
   /** Most events have a single waiter, and then no list. */

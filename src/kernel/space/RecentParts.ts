@@ -13,9 +13,6 @@ export const LOADS = 2
 
 /**
  * The newest parts of downloads, of all spaces with one content store. All downloads of a part share one load.
- *
- * @category models
- * @since 0.1.0
  */
 export class RecentParts {
   private static readonly byStore = new WeakMap<ContentStore, RecentParts>()

@@ -78,8 +78,6 @@ const checkJournal = (store: SpaceStore): void => {
  * The state of a space: its bindings, and all pending input.
  *
  * @throws PersistenceError
- * @category constructors
- * @since 0.1.0
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const { hash, held, host, ledgers, losses, nodes, pacemaker, restore, registry, reporter, schedulers, settings, supervision } = parts
@@ -215,9 +213,6 @@ export const INIT = "/CEP:sig_sys/init"
 
 /**
  * Whether a recovered space is new and has enzymes for its initial signal.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isBeginning = ({ mode, store }: Pick<LiveState, "mode" | "store">): boolean => mode.gated && store.head().beat < 0
 

@@ -25,9 +25,6 @@ interface Dependencies {
 
 /**
  * Opens the spaces of schedules.
- *
- * @category models
- * @since 0.2.0
  */
 export class ScheduledSpaces {
   private readonly deps: Dependencies

@@ -26,9 +26,6 @@ interface Dependencies {
 
 /**
  * The signals posted to one space.
- *
- * @category models
- * @since 0.2.0
  */
 export class SignalPosts implements Peer {
   private readonly admission: Admission

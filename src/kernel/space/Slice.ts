@@ -10,9 +10,6 @@ import type { SpacePart } from "./SpacePart.ts"
 
 /**
  * A slice of the kernel.
- *
- * @category models
- * @since 0.2.0
  */
 export interface KernelSlice {
   /** A name of the table in `ledger/SliceTable.ts`, or that of a slice which is not part of the runtime. */

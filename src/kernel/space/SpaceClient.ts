@@ -91,9 +91,6 @@ export interface Api {
 
 /**
  * The API of a space with the parts of its slices. The use of a part that it has not throws `SliceAbsent`.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = ({ absent, parts }: Api, access: Access, readerState: ReaderState): Space => {
   const client = clientOf(access, readerState)

@@ -19,8 +19,5 @@ const make = (access: Access): SpaceDebug => ({
 
 /**
  * The part of the API of a space for its debugging.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const part: SpacePart = { name: "debug", make }

@@ -48,9 +48,6 @@ const fieldsOf = (reply: unknown, id: string): object =>
 
 /**
  * The API of a ledger, made from its face.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const make = <K extends Kinds>({ closed, commands, face, get, list }: Parts<K>, access: Pick<Access, "use">): SpaceFace<Face<K>> => {
   const { records, verbs } = face as Face
@@ -96,9 +93,6 @@ export const make = <K extends Kinds>({ closed, commands, face, get, list }: Par
 
 /**
  * The API of a ledger, made from its outside.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const of = <K extends Kinds, C extends LedgerCommand>(
   { closed, commands, face, find, page, search }: Outside<K, C>,
@@ -126,9 +120,6 @@ export const of = <K extends Kinds, C extends LedgerCommand>(
 
 /**
  * The part of the API of a space for a ledger.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const part = <K extends Kinds, C extends LedgerCommand>(outside: Outside<K, C>): SpacePart => ({
   name: outside.face.records.segment,

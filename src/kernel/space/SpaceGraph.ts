@@ -53,8 +53,5 @@ const make = (access: Access): SpaceGraph => ({
 
 /**
  * The part of the API of a space for its graph.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const part: SpacePart = { name: "graph", make }

@@ -41,8 +41,5 @@ const make = (access: Access): SpaceIo => ({
 
 /**
  * The part of the API of a space for requests.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const part: SpacePart = { name: face.records.segment, make }

@@ -18,9 +18,6 @@ import * as WaitingList from "../view/WaitingList.ts"
 
 /**
  * The lists of a space.
- *
- * @category models
- * @since 0.1.0
  */
 export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" | "dead" | "list" | "names" | "waiting"> {
   private readonly state: LiveState

@@ -16,9 +16,6 @@ import type { NamePage, Page } from "../view/Pages.ts"
 
 /**
  * The names of the spaces of one kernel.
- *
- * @category models
- * @since 0.1.0
  */
 export class SpaceNames {
   private readonly persistence: Pick<Persistence["Service"], "spaces">

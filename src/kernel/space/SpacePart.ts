@@ -7,9 +7,6 @@ import type { Access } from "./Access.ts"
 
 /**
  * A part of the API of a space.
- *
- * @category models
- * @since 0.2.0
  */
 export interface SpacePart {
   /** Its name in the API. */

@@ -242,9 +242,6 @@ const stepRow = ({ beat, calls, now, settled }: Step.Step, { segments, texts }: 
 
 /**
  * The part of the API of a space for durable runs.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const part: SpacePart = {
   name: face.records.segment,

@@ -71,9 +71,6 @@ interface Dependencies {
 
 /**
  * The spaces of one kernel.
- *
- * @category models
- * @since 0.1.0
  */
 export class Spaces {
   private readonly deps: Dependencies

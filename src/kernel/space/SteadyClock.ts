@@ -14,9 +14,6 @@ const STEP = 1000
 
 /**
  * Compares the clock of the host with its monotonic one.
- *
- * @category models
- * @since 0.1.0
  */
 export class SteadyClock {
   private readonly now: () => number

@@ -25,9 +25,6 @@ export class ContentFull extends Data.TaggedError("ContentFull")<{ readonly limi
 
 /**
  * The uploads of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class Uploads {
   /** Number of uploads that are neither finished nor aborted. */

@@ -16,9 +16,6 @@ const OUTDATED = 1024
 
 /**
  * One host timer for all closed spaces.
- *
- * @category models
- * @since 0.1.0
  */
 export class WakeQueue {
   private readonly host: Pick<RunHost, "now" | "wake">

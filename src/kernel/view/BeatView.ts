@@ -51,9 +51,6 @@ export interface Source extends LiveSources {
 
 /**
  * The value of a view; `undefined` for an unknown one.
- *
- * @category getters
- * @since 0.1.0
  */
 export const read = (source: Source, id: string): Value => {
   const [, , kind, name = "", part = "", field] = id.split("/")

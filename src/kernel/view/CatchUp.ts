@@ -34,9 +34,6 @@ type Found = ReadonlyArray<Observation> | string
 /**
  * The missed values of returning subscribers. Those that return at about the same time share one read of the journal, as the
  * watchers of an object that wakes and the clients of a server that starts.
- *
- * @category models
- * @since 0.1.0
  */
 export class Missed {
   /** Weak, because a space may rest for long until its next beat. */

@@ -55,9 +55,6 @@ type Denied = ReadError | Withheld
 
 /**
  * One reader's view of a space.
- *
- * @category models
- * @since 0.1.0
  */
 export class ClearedView implements Reader {
   private readonly deps: Dependencies

@@ -25,9 +25,6 @@ export type ListedStore = Pick<SpaceStore, "below" | "entry" | "head" | "read" |
 
 /**
  * The reads of one store, counted since the page in progress began.
- *
- * @category models
- * @since 0.1.0
  */
 export class CountedRows implements ListedStore, PageStore {
   private readonly store: ListedStore

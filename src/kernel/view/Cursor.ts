@@ -22,9 +22,6 @@ const [MARK, MASK, PADDING] = [32, 32, 64]
 
 /**
  * Encrypts beat numbers and keys, and decrypts its own cursors.
- *
- * @category models
- * @since 0.1.0
  */
 export class Cursor {
   private readonly hash: (text: string) => string

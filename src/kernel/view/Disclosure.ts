@@ -24,9 +24,6 @@ const CONTENT = "/cas/"
 
 /**
  * The labels of the addresses of one space, for readers.
- *
- * @category models
- * @since 0.1.0
  */
 export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
   private readonly deps: Dependencies

@@ -18,9 +18,6 @@ export interface Pages {
 
 /**
  * The durable reads of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class DurableReads {
   private readonly group: Pick<GroupCommit, "error" | "whenDurable">

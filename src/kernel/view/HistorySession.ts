@@ -22,9 +22,6 @@ class CalledOff extends Error {}
 
 /**
  * The history sessions of one space, one at a time.
- *
- * @category models
- * @since 0.1.0
  */
 export class HistorySession {
   private readonly state: LiveState

@@ -45,9 +45,6 @@ interface Dependencies {
 
 /**
  * The live queries of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class LiveQueries {
   readonly subscriptions = new Subscriptions()

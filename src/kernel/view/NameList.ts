@@ -27,8 +27,6 @@ type Source = Pick<LiveState, "settings" | "store">
  * A page of the names below a cell or a view.
  *
  * @throws InvalidAddress
- * @category getters
- * @since 0.1.0
  */
 export const page = (state: Source, rows: CountedRows, { id, ...page }: Page & { readonly id: string }): NamePage => {
   if (id === "/") return stored(rows, { prefix: "/", suffix: "", id }, page)

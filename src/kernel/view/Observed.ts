@@ -45,9 +45,6 @@ const encoded = (value: Observation["value"]): string => value === undefined ? "
 
 /**
  * The observation of a place in a document after a beat. Several subscribers may share it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const observe = (beat: number, document: Codec.Document | undefined, path: Path): Observation => {
   if (document === undefined) return { beat, value: undefined }
@@ -56,9 +53,6 @@ export const observe = (beat: number, document: Codec.Document | undefined, path
 
 /**
  * The text of an observation; `null` for an absent value.
- *
- * @category getters
- * @since 0.1.0
  */
 export const textOf = (observation: Observation): string => {
   if (observation instanceof Decoded) return observation.text

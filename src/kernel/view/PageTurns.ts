@@ -15,9 +15,6 @@ export const MAX_ROWS = Query.MOST
 
 /**
  * The queue of pages of a kernel.
- *
- * @category models
- * @since 0.1.0
  */
 export class PageTurns {
   private readonly turn: Turn

@@ -40,8 +40,6 @@ const reader = Envelope.make([], false)
  * The value at an address: of a document, of content, or of a view rendered now. A link may lead to a view.
  *
  * @throws InvalidAddress, LinkLoop
- * @category getters
- * @since 0.1.0
  */
 export const read = (state: LiveState, text: string, live: BeatView.LiveSources): Value.Value => {
   const address = Address.parse(text)
@@ -89,9 +87,6 @@ const view = (state: LiveState, address: Address.Address, live: BeatView.LiveSou
 
 /**
  * Whether a read waits for no flush: the metrics of the commit show no state of the space, and are needed while a flush hangs.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isImmediate = (text: string): boolean => text.split("#", 1)[0] === BeatView.METRICS
 
@@ -99,8 +94,6 @@ export const isImmediate = (text: string): boolean => text.split("#", 1)[0] === 
  * A page of the cells below one, with their values if `size` is given. A value costs a row, as each link to it does.
  *
  * @throws InvalidAddress
- * @category getters
- * @since 0.1.0
  */
 export const cells = (
   state: SpaceState,
@@ -157,9 +150,6 @@ const MAX_NUMBERS = 10_000
 
 /**
  * The beats before one, newest first.
- *
- * @category getters
- * @since 0.1.0
  */
 export const beatsBefore = ({ store }: Pick<SpaceState, "store">, before: number, limit: number): BeatPage => {
   const most = Math.min(limit, MAX_ROWS)
@@ -181,8 +171,6 @@ export const beatsBefore = ({ store }: Pick<SpaceState, "store">, before: number
  * The address of a document. Its derived value can be pulled, and a clearance may admit it.
  *
  * @throws InvalidAddress
- * @category constructors
- * @since 0.1.0
  */
 export const watchable = (text: string): Address.Address => {
   const address = Address.parse(text)
@@ -207,9 +195,6 @@ export const asReadError = expected<ReadError>(Address.InvalidAddress, IdAmbiguo
 
 /**
  * The failure of a read. An unexpected error fails the read and not the space.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effect.suspend(() => Effect.fail(asReadError(error)))
 
@@ -217,8 +202,6 @@ export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effe
  * The value at an address, with the label of all reads that it took.
  *
  * @throws InvalidAddress, LinkLoop
- * @category getters
- * @since 0.1.0
  */
 export const labelled = (state: SpaceState, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
   const reading = draft(state, labels)

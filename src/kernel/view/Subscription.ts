@@ -30,9 +30,6 @@ type Taken<A, E> = Effect.Effect<Arr.NonEmptyReadonlyArray<A>, E | Cause.Done>
 
 /**
  * The buffer of one subscriber.
- *
- * @category models
- * @since 0.1.0
  */
 export class Subscription<A, E = never> {
   private waiting: Array<A> = []
@@ -105,9 +102,6 @@ export class Subscription<A, E = never> {
 
 /**
  * A stream over a subscription that exists while the stream runs. `begin` returns the call that ends it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const stream = <A, E = never>(lag: Lag<A>, begin: (feed: Subscription<A, E>) => () => void): Stream.Stream<A, E> =>
   Stream.fromChannel(Channel.fromTransform((_, scope) =>
@@ -119,9 +113,6 @@ export const stream = <A, E = never>(lag: Lag<A>, begin: (feed: Subscription<A, 
 
 /**
  * Lag of a subscription to numbers: the newest number remains.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const newest: Lag<number> = {
   left: (waiting, next) => {

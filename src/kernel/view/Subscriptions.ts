@@ -34,9 +34,6 @@ type Source = Pick<LiveState, "documents" | "store">
 
 /**
  * The subscriptions of one space, by document.
- *
- * @category models
- * @since 0.1.0
  */
 export class Subscriptions {
   private readonly byKey = new ChurnMap<string, Set<Subscriber>>()
@@ -98,9 +95,6 @@ const lagging = new WeakMap<Observation, Observation>()
 
 /**
  * The same observation, marked for subscribers that missed earlier ones.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const newest = (observation: Observation): Observation => {
   let told = lagging.get(observation)

@@ -41,9 +41,6 @@ export interface Sink {
 
 /**
  * The subscribed views of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class ViewSubscriptions {
   private readonly byName = new ChurnMap<string, Set<() => void>>()

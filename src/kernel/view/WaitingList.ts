@@ -45,9 +45,6 @@ export interface FoundPage {
 /**
  * At most `limit` rows after a sequence number, of those that `admits` lets through. It looks at no more than
  * {@link MAX_ROWS}, so a page can be short before the end.
- *
- * @category getters
- * @since 0.1.0
  */
 export const find = (
   state: LiveState,
@@ -69,9 +66,6 @@ export const find = (
 
 /**
  * A page of all rows.
- *
- * @category getters
- * @since 0.1.0
  */
 export const page = (state: LiveState, request: { readonly after?: number | undefined; readonly limit: number }): WaitingPage => {
   const { found, next } = find(state, request, () => true)

@@ -55,9 +55,6 @@ export interface BoardEntry {
 
 /**
  * A run in progress, as read from the board.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Run {
   /** The slot; 0 for the run that has the thread. */
@@ -78,9 +75,6 @@ export interface Run {
 
 /**
  * The name of a run for a person: its space, its beat, its enzyme or node, and its event.
- *
- * @category getters
- * @since 0.2.0
  */
 export const nameOf = ({ beat, enzyme, event, node, space }: Run): string => {
   const what = [...enzyme === "" ? [] : [`event ${event}`], ...node === "" ? [] : [`node ${node}`]].join(", ")
@@ -89,9 +83,6 @@ export const nameOf = ({ beat, enzyme, event, node, space }: Run): string => {
 
 /**
  * A run that was in progress when a process ended: of an enzyme at an event, or of a node.
- *
- * @category models
- * @since 0.1.0
  */
 export type Mark =
   | {
@@ -116,9 +107,6 @@ export type Mark =
 
 /**
  * The board of one process.
- *
- * @category models
- * @since 0.1.0
  */
 export class RunBoard {
   readonly memory: SharedArrayBuffer
@@ -288,9 +276,6 @@ export class RunBoard {
 
 /**
  * The runs to blame: the run in slot 0, or else the waiting runs from which the thread never returned. Others may be innocent.
- *
- * @category getters
- * @since 0.1.0
  */
 export const blamed = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
   const first = runs.find(({ place }) => place === 0)
@@ -299,9 +284,6 @@ export const blamed = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
 
 /**
  * The marks of a space, with one more for a run in progress there.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const marked = ({ beat, enzyme, event, node }: Run, marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
   // A mark made before the run began is of the same beat.

@@ -47,9 +47,6 @@ interface Concluded {
 
 /**
  * Supervises the runs of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class RunSupervisor {
   private readonly watched: Watched

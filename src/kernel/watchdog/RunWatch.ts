@@ -23,8 +23,5 @@ export interface Watch {
 
 /**
  * The current run watch; `undefined` by default.
- *
- * @category references
- * @since 0.1.0
  */
 export const RunWatch = Context.Reference<Watch | undefined>("systole/kernel/RunWatch", { defaultValue: () => undefined })

@@ -26,9 +26,6 @@ const outcome = (again: { readonly why: Again["why"] | undefined } | undefined, 
 
 /**
  * The outcome of a handling during which a process ended.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ended = (again: Again | undefined): Failure =>
   outcome(
@@ -38,18 +35,12 @@ export const ended = (again: Again | undefined): Failure =>
 
 /**
  * The outcome of a handling that broke its beat.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const broken = ({ why }: Pick<Handling, "why">, error: unknown): Failure =>
   outcome({ why }, `The beat broke off in the run: ${said(error)}`)
 
 /**
  * A node is refused, because a process ended in its run.
- *
- * @category errors
- * @since 0.1.0
  */
 export class Stuck extends Data.TaggedError("Stuck") {
   readonly code = STUCK

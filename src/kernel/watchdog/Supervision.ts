@@ -9,9 +9,6 @@ import type { Watchdog } from "./Watchdog.ts"
 
 /**
  * The supervision of the spaces of a kernel.
- *
- * @category services
- * @since 0.1.0
  */
 export interface Supervision {
   /** Supervises the runs of a space from its opening on. */
@@ -22,9 +19,6 @@ export interface Supervision {
 
 /**
  * The supervision by a watchdog.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (watchdog: Watchdog): Supervision => ({
   supervise: (watched) => new RunSupervisor(watched, watchdog),
@@ -33,9 +27,6 @@ export const make = (watchdog: Watchdog): Supervision => ({
 
 /**
  * The supervision of the host; `undefined` by default, as on a host without threads, whose bundle then has no code for it.
- *
- * @category references
- * @since 0.1.0
  */
 export const CurrentSupervision = Context.Reference<Supervision | undefined>("systole/kernel/Supervision", {
   defaultValue: () => undefined

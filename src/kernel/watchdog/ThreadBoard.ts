@@ -27,9 +27,6 @@ const PLACE = TEXT + MAX_TEXT / 2
 
 /**
  * The board of one process.
- *
- * @category models
- * @since 0.1.0
  */
 export class ThreadBoard {
   readonly memory: SharedArrayBuffer

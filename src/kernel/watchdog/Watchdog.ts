@@ -18,9 +18,6 @@ export interface Left {
 
 /**
  * The watchdog of a host. All calls are synchronous, since a process may end in the next statement.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Watchdog {
   readonly board: RunBoard

@@ -29,9 +29,6 @@ import * as Project from "../Project.ts"
 
 /**
  * A project cannot be built. Nothing was written, unless the folder of the build failed meanwhile.
- *
- * @category errors
- * @since 0.1.0
  */
 export class BuildRefused extends Data.TaggedError("BuildRefused")<{ readonly code: string; readonly message: string }> {}
 
@@ -55,9 +52,6 @@ const inFolder = <A>(out: string, use: () => Promise<A>): Effect.Effect<A, Build
 
 /**
  * Builds a project into a folder of its own, which may hold an earlier build.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const build = Effect.fn("Build.build")(function*(
   site: Site,

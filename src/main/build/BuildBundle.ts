@@ -82,9 +82,6 @@ const common = (root: string) => ({
 
 /**
  * Bundles the contents with the runtime. Rejects with the errors of esbuild.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = async (root: string, target: BuildTarget.Target, contents: Contents): Promise<Made> => {
   const generated = { ...target.modules, built: BuildTarget.builtModule(target, contents), outside: BuildTarget.outsideModule(contents) }

@@ -12,9 +12,6 @@ export type Module = Pick<LoadedModule, "file" | "hash" | "hostImports"> & { rea
 
 /**
  * The contents of a build.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Contents {
   readonly version: string

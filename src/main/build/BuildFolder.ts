@@ -44,9 +44,6 @@ const MANIFEST = "files.json"
 /**
  * The first file that no build wrote, in a folder without a build; `undefined` if a build may be written there. A build writes no
  * hidden file, so those of other tools may be there.
- *
- * @category getters
- * @since 0.1.0
  */
 export const foreign = async (folder: string, kept: Kept | undefined): Promise<string | undefined> => {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): ReadonlyArray<string> => {
@@ -59,9 +56,6 @@ export const foreign = async (folder: string, kept: Kept | undefined): Promise<s
 
 /**
  * Writes a build over an earlier one, and removes the files of that one. Returns the lines that a kept file lacks.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const write = async (folder: string, { described, kept, outputs, texts }: Files): Promise<ReadonlyArray<string>> => {
   const files = [...outputs, ...described]

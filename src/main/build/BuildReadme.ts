@@ -20,9 +20,6 @@ export interface Subject {
 
 /**
  * The page of a build.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (subject: Subject, settings: Config.Settings): string => {
   const { environment, target, usage } = subject

@@ -183,9 +183,6 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
 
 /**
  * The generated module of a build: its modules by literal imports, and its configuration as JSON.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Contents): string => {
   const { environment, kept, modules, pages, settings, slices, version } = contents
@@ -231,9 +228,6 @@ const named = (exports: ReadonlyArray<{ readonly name: string; readonly local: s
 
 /**
  * The generated module with the part of a build that the Worker in front needs.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const outsideModule = ({ settings }: Contents): string => {
   const { access: { jwt, public: open, rates }, ingress, origins } = settings
@@ -253,9 +247,6 @@ const withoutTokens = ({ access: _, ingress: __, pages: ___, readers, token: ___
 
 /**
  * The place of the first value of the settings that JSON cannot hold, such as a function in the options of a channel.
- *
- * @category getters
- * @since 0.1.0
  */
 export const unplain = ({ access: _, ingress: __, pages: ___, ...settings }: Config.Settings): string | undefined =>
   unplainAt(settings, "the configuration")
@@ -274,9 +265,6 @@ const unplainAt = (value: unknown, place: string): string | undefined => {
 
 /**
  * The files that describe a build: its modules, its kind of JavaScript, and its use.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const describe = (target: Target, contents: Contents): ReadonlyArray<BuildFolder.Text> => {
   const { environment, kept, modules, settings, slices, version } = contents
@@ -294,9 +282,6 @@ export const describe = (target: Target, contents: Contents): ReadonlyArray<Buil
 
 /**
  * The next steps after a build.
- *
- * @category getters
- * @since 0.1.0
  */
 export const notes = (target: Target, { settings }: Contents, out: string): ReadonlyArray<string> => {
   const variables = variablesOf(target, settings)

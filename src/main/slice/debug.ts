@@ -9,8 +9,5 @@ import * as SpaceDebug from "../../kernel/space/SpaceDebug.ts"
 
 /**
  * The slice `debug`.
- *
- * @category slices
- * @since 0.2.0
  */
 export const slice: Slice = { name: "debug", part: SpaceDebug.part, routes: Routes.routes }

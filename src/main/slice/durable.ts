@@ -12,9 +12,6 @@ import * as SpaceRuns from "../../kernel/space/SpaceRuns.ts"
 
 /**
  * The slice `durable`.
- *
- * @category slices
- * @since 0.2.0
  */
 export const slice: Slice = {
   name: "durable",

@@ -10,8 +10,5 @@ import { ofLedger } from "../../ingress/Slice.ts"
 
 /**
  * The slice `flows`.
- *
- * @category slices
- * @since 0.2.0
  */
 export const slice = ofLedger("flows", { ledger: () => flows, outside, lists: DeclaredFlows.lists })

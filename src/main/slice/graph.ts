@@ -9,8 +9,5 @@ import * as SpaceGraph from "../../kernel/space/SpaceGraph.ts"
 
 /**
  * The slice `graph`.
- *
- * @category slices
- * @since 0.2.0
  */
 export const slice: Slice = { name: "graph", part: SpaceGraph.part, routes: Routes.routes }

@@ -8,8 +8,5 @@ import type { Slice } from "../../ingress/Slice.ts"
 
 /**
  * The slice `history`.
- *
- * @category slices
- * @since 0.2.0
  */
 export const slice: Slice = { name: "history", routes: Routes.routes }

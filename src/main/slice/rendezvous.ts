@@ -10,8 +10,5 @@ import { outside } from "../../rendezvous/Outside.ts"
 
 /**
  * The slice `rendezvous`.
- *
- * @category slices
- * @since 0.2.0
  */
 export const slice = ofLedger("rendezvous", { ledger: () => rendezvous, outside, routes: Routes.routes })

@@ -11,8 +11,5 @@ import { outside } from "../../reactor/Outside.ts"
 
 /**
  * The slice `requests`.
- *
- * @category slices
- * @since 0.2.0
  */
 export const slice = ofLedger("requests", { ledger: requests, outside, part: SpaceIo.part, routes: Routes.routes })

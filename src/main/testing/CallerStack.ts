@@ -33,17 +33,11 @@ const retell = (error: unknown, caller = ""): void => {
 
 /**
  * Gives an error that is about to be thrown a stack without frames of the runtime.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const own = (error: Error): void => retell(error)
 
 /**
  * The same promise. If it rejects, the stack of its error leads to the code that called this.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const follow = <A>(promise: Promise<A>): Promise<A> => {
   const caller: { stack?: string } = {}

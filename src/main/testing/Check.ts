@@ -28,8 +28,6 @@ export class ExpectationFailed extends Error {
  * Throws unless a condition holds.
  *
  * @throws ExpectationFailed
- * @category guards
- * @since 0.1.0
  */
 export const holds = (condition: boolean, message: string): void => {
   if (!condition) throw new ExpectationFailed(message, { actual: condition, expected: true })
@@ -39,8 +37,6 @@ export const holds = (condition: boolean, message: string): void => {
  * Throws unless two values are equal by {@link equals}. The message begins with `subject`.
  *
  * @throws ExpectationFailed
- * @category guards
- * @since 0.1.0
  */
 export const same = (actual: unknown, expected: unknown, subject = "the value"): void => {
   if (!equals(actual, expected)) {
@@ -52,8 +48,6 @@ export const same = (actual: unknown, expected: unknown, subject = "the value"):
  * Throws where a number is above a limit.
  *
  * @throws ExpectationFailed
- * @category guards
- * @since 0.1.0
  */
 export const atMost = (actual: number, limit: number, subject = "the number"): void => {
   if (actual <= limit) return
@@ -64,8 +58,6 @@ export const atMost = (actual: number, limit: number, subject = "the number"): v
  * Throws where a number is below a limit.
  *
  * @throws ExpectationFailed
- * @category guards
- * @since 0.1.0
  */
 export const atLeast = (actual: number, limit: number, subject = "the number"): void => {
   if (actual >= limit) return
@@ -76,8 +68,6 @@ export const atLeast = (actual: number, limit: number, subject = "the number"): 
  * Throws unless a call throws an error with a message that matches.
  *
  * @throws ExpectationFailed
- * @category guards
- * @since 0.1.0
  */
 export const refuses = (call: () => unknown, message: RegExp): void => {
   try {
@@ -93,9 +83,6 @@ export const refuses = (call: () => unknown, message: RegExp): void => {
 /**
  * Whether two values have the same content: primitives, arrays, maps, sets, bytes, dates and objects with
  * keys in any order. A key that holds `undefined` is not the same as no key.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const equals = (a: unknown, b: unknown): boolean => {
   if (Object.is(a, b)) return true
@@ -116,9 +103,6 @@ const MAX_SHOWN = 500
 
 /**
  * A value as messages show it: JSON where that says it, at most 500 characters.
- *
- * @category getters
- * @since 0.1.0
  */
 export const show = (value: unknown): string => {
   const text = value === undefined ? "undefined" : JSON.stringify(value, plain) ?? String(value)

@@ -26,9 +26,6 @@ const LATE = 60_000
 /**
  * Arms the alarm. It is never deleted and only ever set to an earlier time, because each change is a write: an early alarm
  * finds no work, and arms the next one.
- *
- * @category models
- * @since 0.1.0
  */
 export class Alarm {
   private readonly storage: Pick<Storage, "setAlarm">
@@ -93,9 +90,6 @@ export interface AlarmRun {
  * Runs the work of an alarm, and never throws. If the work fails, that is reported and the alarm is armed again after a delay that
  * doubles from 10 s to an hour: the platform gives an alarm up after a few failures. A repeated run arms that alarm before its
  * work, which may end the object once more.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const surely = async (storage: AlarmStorage, { isRepeated, report, work }: AlarmRun): Promise<void> => {
   try {

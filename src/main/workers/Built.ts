@@ -43,9 +43,6 @@ const unflagged = (failure: unknown): never => {
 /**
  * The classes and the handler of a build, from its generated modules. `load` imports the second one, with the modules of the
  * project and the runtime, when an object or a page needs it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ofBuild = (outside: Outside, load: () => Promise<Loaded>): Objects.Worker => {
   let made: Gate.Gate | undefined

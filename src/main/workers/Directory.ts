@@ -12,9 +12,6 @@ export const NAME = "/spaces"
 
 /**
  * The names in the storage of an object.
- *
- * @category models
- * @since 0.1.0
  */
 export class Directory {
   private readonly storage: Pick<Storage, "sql">

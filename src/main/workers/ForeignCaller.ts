@@ -6,9 +6,6 @@
 
 /**
  * The caller of an object is not part of its application.
- *
- * @category errors
- * @since 0.1.0
  */
 export class ForeignCaller extends Error {
   readonly _tag = "ForeignCaller"
@@ -24,8 +21,6 @@ export class ForeignCaller extends Error {
  * Refuses a call unless it shows the proof of this application.
  *
  * @throws ForeignCaller
- * @category guards
- * @since 0.1.0
  */
 export const check = (shown: string, expected: string): void => {
   if (shown !== expected) throw new ForeignCaller()

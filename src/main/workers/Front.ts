@@ -44,8 +44,6 @@ export interface Asked {
  * Creates the answers to requests that concern no space.
  *
  * @throws PersistenceError
- * @category constructors
- * @since 0.1.0
  */
 export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
   const { settings: { config: { ingress, kernel, pages }, load, reporter, sessions, slices, tokens, webhooks } } = scene

@@ -55,8 +55,6 @@ interface Admitted {
  * The gate of a Worker with these tokens. Without a token, it has to be declared public.
  *
  * @throws InvalidConfig
- * @category constructors
- * @since 0.1.0
  */
 export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
   const { hasJwt = false, hooks, origins, public: open = [], rates, readers, token } = admitted
@@ -101,8 +99,6 @@ export const isPublic = (env: Env): boolean => env.SYSTOLE_PUBLIC === "true"
  * Settings with the tokens of a Worker's secrets.
  *
  * @throws InvalidConfig
- * @category constructors
- * @since 0.1.0
  */
 export const secured = <A extends Pick<Secrets.Unsecured, "readers">>(settings: A, env: Env) =>
   Secrets.withTokens({ ...settings, ...UNSECURED }, variablesOf(env))

@@ -25,9 +25,6 @@ export interface Inside {
 
 /**
  * Opens the runtime.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const open = (settings: SettingsOf.Settings, env: Env): Inside => ({
   bearer: settings.jwts,
@@ -41,7 +38,5 @@ export const open = (settings: SettingsOf.Settings, env: Env): Inside => ({
  * Opens the runtime of a build.
  *
  * @throws InvalidConfig
- * @category constructors
- * @since 0.1.0
  */
 export const ofBuild = (built: Built, env: Env, gate: Gate): Inside => open(SettingsOf.ofBuild(built, env, gate), env)

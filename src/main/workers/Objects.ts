@@ -42,9 +42,6 @@ export interface Worker {
 
 /**
  * Creates the classes and the handler from the parts of a Worker.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = ({ gate, inside: open }: Router.Parts): Worker => {
   let opened: Promise<Inside> | undefined

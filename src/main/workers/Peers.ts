@@ -23,9 +23,6 @@ interface Letter {
 
 /**
  * Resolves a space to its object. An object is called only when there are signals for it.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (sender: Sender): ResolvePeer => (space) => Effect.succeed(new RemotePeer(sender, space))
 

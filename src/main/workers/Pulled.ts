@@ -20,9 +20,6 @@ const fieldsOf = (failure: unknown): Readonly<Record<string, string | number>> =
 
 /**
  * The outcome of a read as plain data.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (read: Promise<Value>): Promise<Pulled> =>
   read.then(
@@ -34,8 +31,6 @@ export const make = (read: Promise<Value>): Promise<Pulled> =>
  * The value of a read.
  *
  * @throws the failure of the read, as an error with its tag, code and fields
- * @category getters
- * @since 0.1.0
  */
 export const valueOf = (pulled: Pulled): Value => {
   if (!("refusal" in pulled)) return pulled.text === undefined ? undefined : Document.read(Document.decode(pulled.text), [])

@@ -18,9 +18,6 @@ const MAX_CALLERS = 1000
 
 /**
  * The callers whose reports were refused, in one isolate.
- *
- * @category models
- * @since 0.1.0
  */
 export class Refusals {
   private readonly byCaller = new Map<string, { count: number; readonly until: number }>()

@@ -33,9 +33,6 @@ export interface Parts {
 
 /**
  * Creates the handler of requests.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (parts: Parts, refusals = new Refusals()) => async (request: Request, env: Env): Promise<Response> => {
   const answer = (request: Request): Promise<Response> => answered(parts, refusals, { request, env })
@@ -136,9 +133,6 @@ const readiness = async ({ gate, inside }: Parts, env: Env, { headers, url }: Re
 
 /**
  * Reports a failure to the runtime. Without a runtime it is printed.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const report = ({ env, inside }: Scene, failure: unknown, space?: string): Promise<void> =>
   inside(env).then((runtime) => runtime.report(failure, space), () => void broken(failure))

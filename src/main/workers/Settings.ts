@@ -54,8 +54,6 @@ export interface Settings extends Gate.Gate {
  * Decodes the settings of a Worker.
  *
  * @throws InvalidConfig
- * @category constructors
- * @since 0.1.0
  */
 export const make = ({ config: given, manifest, public: isPublic }: Parts, env: Env): Settings => {
   const definition = typeof given === "function" ? given(env) : given ?? {}
@@ -69,8 +67,6 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
  * The settings of a build, whose configuration was decoded when it was made, behind its gate. The tokens are secrets of the Worker.
  *
  * @throws InvalidConfig
- * @category constructors
- * @since 0.1.0
  */
 export const ofBuild = (built: Built, env: Env, gate: Gate.Gate): Settings => {
   const { kept, manifest, slices, jwt, settings: { check, create, ...settings }, webhooks } = built

@@ -81,18 +81,12 @@ interface Dependencies {
 
 /**
  * Whether a request asks for a socket.
- *
- * @category predicates
- * @since 0.1.0
  */
 export const isUpgrade = ({ headers, method }: Request): boolean =>
   method === "GET" && headers.get("upgrade")?.toLowerCase() === "websocket"
 
 /**
  * The sockets of one object.
- *
- * @category models
- * @since 0.1.0
  */
 export class Sockets {
   private readonly deps: Dependencies

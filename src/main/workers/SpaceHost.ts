@@ -80,9 +80,6 @@ interface Opened {
 
 /**
  * The host of one space.
- *
- * @category models
- * @since 0.1.0
  */
 export class SpaceHost {
   private readonly place: Place

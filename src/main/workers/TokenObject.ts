@@ -20,9 +20,6 @@ export const databaseOf = (storage: Pick<Storage, "sql" | "transactionSync">): A
 
 /**
  * The store of tokens in the object {@link NAME}. `proof` shows that its caller is of the same application.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, proof: string): Store => ({
   load: async (known) => {

@@ -11,9 +11,6 @@ const IN_A_ROW = 16
 /**
  * Turns by the number of calls in the object. A lone call begins its group with the next microtask. With several, a timer
  * lets those that have arrived join the group.
- *
- * @category models
- * @since 0.1.0
  */
 export class Turns {
   private calls = 0

@@ -8,9 +8,6 @@
 
 /**
  * The unconfirmed events of one socket, in order.
- *
- * @category models
- * @since 0.1.0
  */
 export class Untaken {
   private readonly sent: Array<{ readonly id: string | null; readonly size: number }> = []
