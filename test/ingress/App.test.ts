@@ -5,6 +5,7 @@ import { SpaceStopped } from "../../src/kernel/model/SpaceError.ts"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
 import { MAX_STREAMS } from "../../src/ingress/StreamQuota.ts"
 import { enzymes, problem, serve, signal, signals, test } from "./TestIngress.ts"
+import * as StreamText from "../support/StreamText.ts"
 
 /** Reads events of a stream until `until` returns true, and returns their ids and data. */
 const follow = async (response: Response, until: (seen: ReadonlyArray<readonly [number, string]>) => void | Promise<void>) => {
@@ -134,8 +135,7 @@ describe("App", () => {
       await put(`${cells}/data/a`, 1)
       const response = await fetch(`${cells}/data/a`, { headers: { ...accept, "last-event-id": "9" } })
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-      let text = ""
-      while (!text.includes("event: value")) text += (await reader.read()).value
+      const text = await StreamText.until(reader, "event: value")
       await reader.cancel()
       assert.include(
         text.replaceAll(": alive\n\n", ""),

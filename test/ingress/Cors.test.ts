@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import * as Config from "../../src/loader/Config.ts"
 import { make } from "../access/TestTokens.ts"
 import { enzymes, serve, type TestIngress } from "./TestIngress.ts"
+import * as StreamText from "../support/StreamText.ts"
 
 const SHOP = "https://shop.example"
 const OTHER = "https://evil.example"
@@ -37,8 +38,7 @@ describe("A page of another site", () => {
     const stream = await fetch(CELL, { headers: { origin: SHOP, authorization, accept: "text/event-stream" } })
     assert.strictEqual(stream.headers.get("access-control-allow-origin"), SHOP)
     const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ""
-    while (!text.includes("data: 2")) text += (await reader.read()).value ?? ""
+    await StreamText.until(reader, "data: 2")
     await reader.cancel()
   })
 

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import rvInit from "../../enzymes/rv_init.ts"
 import { pack } from "../recorded/HttpModules.ts"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
+import * as StreamText from "../support/StreamText.ts"
 
 const space = "/v1/spaces/shop"
 
@@ -26,8 +27,7 @@ const until = async (fetch: (path: string, init?: RequestInit) => Promise<Respon
   const reader = (await fetch(`${space}/flows/${inst}`, {
     headers: { accept: "text/event-stream" }
   })).body!.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ""
-  while (!text.includes(`"state":"${state}"`)) text += (await reader.read()).value ?? ""
+  await StreamText.until(reader, `"state":"${state}"`)
   await reader.cancel()
 }
 

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Channel } from "systole"
 import { TestReactor } from "systole/testing"
 import { ask } from "../recorded/HttpModules.ts"
+import * as StreamText from "../support/StreamText.ts"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
 const channels = {
@@ -40,10 +41,9 @@ interface List {
 /** Follows the stream of a request until it has a state. */
 const followed = async ({ fetch }: World, rid: string, state: string): Promise<ReadonlyArray<string>> => {
   const response = await fetch(`${space}/io/${rid}`, { headers: { accept: "text/event-stream" } })
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ""
-  while (reader !== undefined && !text.includes(`"${state}"`)) text += (await reader.read()).value ?? ""
-  await reader?.cancel()
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  const text = await StreamText.until(reader, `"${state}"`)
+  await reader.cancel()
   return [...text.matchAll(/"state":"([^"]+)"/g)].map((match) => match[1] ?? "")
 }
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
+import * as StreamText from "../support/StreamText.ts"
 
 const test = (name: string, run: (app: TestIngress) => Promise<void>) =>
   it.live(name, () => Effect.flatMap(serve(), (app) => Effect.promise(() => run(app))))
@@ -45,9 +46,9 @@ describe("Operations over HTTP", () => {
     const { oid } = (await post(`${space}/ops`, request)).body as { readonly oid: string }
     const response = await fetch(`${space}/ops/${oid}`, { headers: { accept: "text/event-stream" } })
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-    let text = (await reader.read()).value ?? ""
+    const begin = (await reader.read()).value
     await ask(`${space}/ops/${oid}/cancel`, { method: "POST" })
-    while (!text.includes("sts:cnl")) text += (await reader.read()).value ?? ""
+    const text = await StreamText.until(reader, "sts:cnl", begin)
     await reader.cancel()
     assert.deepStrictEqual([...text.matchAll(/"state":"([^"]+)"/g)].map((match) => match[1]), ["ist:run", "ist:cnl"])
   })

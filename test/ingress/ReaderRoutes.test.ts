@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { Enzyme, Link } from "systole"
 import { type Answer, problem, serve, type TestIngress } from "./TestIngress.ts"
+import * as StreamText from "../support/StreamText.ts"
 
 const operator = "the-operators-own-token"
 const web = "the-token-of-the-page"
@@ -175,8 +176,7 @@ describe("A reader over HTTP", () => {
       const headers =
         { authorization: `Bearer ${web}`, accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) }
       const reader = (await fetch(`/v1/spaces/shop/cells${path}`, { headers })).body!.pipeThrough(new TextDecoderStream()).getReader()
-      let text = ""
-      while (!/data: .*\n\n/.test(text)) text += (await reader.read()).value ?? ""
+      const text = await StreamText.until(reader, /data: .*\n\n/)
       await reader.cancel()
       return text.replaceAll(": alive\n\n", "")
     }

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import rvInit from "../../enzymes/rv_init.ts"
 import rvRoute from "../../enzymes/rv_route.ts"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
+import * as StreamText from "../support/StreamText.ts"
 
 type Definition = NonNullable<NonNullable<Parameters<typeof serve>[0]>["config"]>
 type App = TestIngress
@@ -113,8 +114,7 @@ describe("Rendezvous over HTTP", () => {
     assert.strictEqual((await post(`${space}/rv/two/kill`, { mode: "stop" })).status, 200)
     const killed = await app.fetch(`${space}/rv/two`, { headers: { accept: "text/event-stream" } })
     const reader = killed.body!.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ""
-    while (!text.includes("\"killed\"")) text += (await reader.read()).value ?? ""
+    await StreamText.until(reader, "\"killed\"")
     await reader.cancel()
   })
 

@@ -4,6 +4,7 @@ import * as Sse from "../../src/ingress/Sse.ts"
 import type { RequestRefused } from "../../src/ingress/Problem.ts"
 import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
 import { test } from "./TestIngress.ts"
+import * as StreamText from "../support/StreamText.ts"
 
 const CELLS = "/v1/spaces/shop/cells"
 
@@ -121,8 +122,7 @@ describe("Sse", () => {
     const first = async (path: string, headers = {}) => {
       const body = (await fetch(path, { headers: { accept: "text/event-stream", ...headers } })).body!
       const reader = body.pipeThrough(new TextDecoderStream()).getReader()
-      let text = ""
-      while (!/^id: .*$/m.test(text)) text += (await reader.read()).value
+      const text = await StreamText.until(reader, /^id: .*$/m)
       await reader.cancel()
       return /^id: (.*)$/m.exec(text)?.[1]
     }

@@ -35,10 +35,14 @@ const fieldOf = (body: unknown, path: string): string =>
 
 /** The frames of a stream up to its `count`-th with data. */
 const framesOf = async (response: Response, count: number): Promise<string> => {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ""
-  while (reader !== undefined && text.split("\ndata: ").length <= count) text += (await reader.read()).value ?? ""
-  await reader?.cancel()
+  while (text.split("\ndata: ").length <= count) {
+    const { done, value } = await reader.read()
+    if (done) throw new Error(`The stream ended before its frame ${count}: ${text}`)
+    text += value
+  }
+  await reader.cancel()
   return text
 }
 

@@ -13,6 +13,7 @@ import { problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { present } from "../support/Present.ts"
 import { make, World } from "./Ledger.ts"
 import { outside } from "./Outside.ts"
+import * as StreamText from "../support/StreamText.ts"
 
 // The one line that adds a ledger to a runtime.
 const toy = ofLedger("toy", { ledger: () => make(new World()), outside })
@@ -75,8 +76,7 @@ describe("A ledger with a folder and one line", () => {
     const stream = present((await fetch(`${alarms}/tea`, { headers: { accept: "text/event-stream" } })).body)
     const reader = stream.pipeThrough(new TextDecoderStream()).getReader()
     await post(`${alarms}/tea/cancel`, undefined)
-    let text = ""
-    while (!text.includes("\"state\":\"done\"")) text += (await reader.read()).value ?? ""
+    await StreamText.until(reader, "\"state\":\"done\"")
     await reader.cancel()
     assert.deepInclude((await ask(`${alarms}/tea`)).body, { key: "tea", state: "done" })
     assert.deepInclude((await ask(`${alarms}?limit=1`)).body, { next: null })
