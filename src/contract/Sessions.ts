@@ -46,8 +46,8 @@ export const read = Endpoint.make("GET", SESSION, {
 /** The end of a session. */
 export const end = Endpoint.make("DELETE", SESSION, {
   does: words(
-    "Ends the session of the request, with its bearers, and removes the cookie. On Workers, objects hear of it within 10 seconds. A " +
-    "token goes on."
+    "Ends the session of the request, with its bearers, and removes the cookie. A bearer ends the session that it came from; one that a " +
+    "token began ends itself. On Workers, objects hear of it within 10 seconds. A token goes on."
   ),
   answer: () => Schema.Struct({ ended: Schema.Boolean }),
   refusals: ["access/full", "access/origin"],

@@ -4,6 +4,9 @@
  * On a loopback address it has the port in its name, since a browser sends the cookies of all ports. Elsewhere it is bound to the
  * host: no page of a neighbouring host can set one with its name.
  *
+ * A page of another port can set one with its name and a longer path. A browser sends cookies with longer paths first, and the path
+ * of a session is the shortest one, so the last cookie counts.
+ *
  * @module
  */
 import * as Guard from "./Guard.ts"
@@ -22,7 +25,7 @@ export const read = (request: Request): string | undefined => {
   const cookies = request.headers.get("cookie")
   if (cookies === null) return undefined
   const begin = `${formOf(request).name}=`
-  return cookies.split("; ").find((cookie) => cookie.startsWith(begin))?.slice(begin.length)
+  return cookies.split("; ").findLast((cookie) => cookie.startsWith(begin))?.slice(begin.length)
 }
 
 /**

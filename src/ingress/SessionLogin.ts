@@ -4,16 +4,17 @@
  * The link is in the fragment of the URL, which a browser sends to nobody: no log and no `Referer` has it. The page takes it out of
  * the history, and uses it when a person says so, since a program that looks at links in messages would use it up.
  *
+ * Its own requests are relative to its URL, because a proxy may serve a server below a prefix.
+ *
  * @module
  */
 import { sha256 } from "../cell/Digest.ts"
-import { LOGIN, SESSION } from "../contract/Paths.ts"
 
 const script = `
 const said = document.getElementById("said")
 const button = document.getElementById("begin")
 const link = location.hash.slice(1)
-history.replaceState(null, "", "${LOGIN}")
+history.replaceState(null, "", location.pathname)
 if (link === "") said.textContent = "This page needs the whole link that systole login printed."
 else {
   button.hidden = false
@@ -21,7 +22,7 @@ else {
 }
 button.onclick = async () => {
   button.disabled = true
-  const response = await fetch("${SESSION}", { method: "POST", headers: { authorization: "Bearer " + link } }).catch(() => undefined)
+  const response = await fetch("../session", { method: "POST", headers: { authorization: "Bearer " + link } }).catch(() => undefined)
   const answer = await response?.json().catch(() => undefined)
   if (response?.ok && document.body.dataset.next) location.replace(document.body.dataset.next)
   else if (response?.ok) said.textContent = "You are logged in until " + new Date(answer.expires).toLocaleString() + "."
@@ -51,10 +52,10 @@ const policy = `default-src 'none'; script-src 'sha256-${sha256(script, "base64"
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * The page. It leads to the page of the project at `/`, if there is one.
+ * The page. It leads to the page of the project at its root, if there is one.
  */
 export const answer = (hasHome: boolean): Response =>
-  new Response(html(hasHome ? "/" : ""), {
+  new Response(html(hasHome ? "../../" : ""), {
     headers: {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": policy,

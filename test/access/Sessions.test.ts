@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { runInNewContext } from "node:vm"
 import { BEARER_MILLIS, LINK_MILLIS } from "../../src/access/Sessions.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
@@ -236,9 +237,34 @@ describe("A browser on this machine", () => {
       assert.deepStrictEqual(await browser.told(SESSION), [200])
       assert.deepStrictEqual(await browser.told(SESSION, { headers: { origin: "http://127.0.0.1:4300" } }), [403, "host/refused"])
     })))
+
+  test("keeps its session while a page of another port sets a cookie of that name with a longer path", async (app) => {
+    const browser = new Browser(app, "http://127.0.0.1:4200")
+    await browser.login(ROOT)
+    const { cookie } = browser
+    for (const shadow of ["", "syc.0.0.operator.0"]) {
+      browser.cookie = `systole-4200=${shadow}; ${cookie}`
+      assert.deepStrictEqual(await browser.told(SESSION), [200])
+    }
+  })
 })
 
 describe("A bearer for a page of another site", () => {
+  test("ends the session that it came from, and one from a token itself alone", async (app, { create }) => {
+    const [browser, secret] = [new Browser(app), await create({ verbs: ["read"] })]
+    await browser.login(secret)
+    const bearer = async (from: () => ReturnType<Browser["ask"]>) => ({ authorization: `Bearer ${(await from()).body.token}` })
+    const ofSession = () => bearer(() => browser.ask(`${SESSION}?as=token`, { method: "POST", headers: CSRF }))
+    const ofToken = () => bearer(() => new Browser(app).login(secret, "?as=token"))
+    const [first, second, third, fourth] = [await ofSession(), await ofSession(), await ofToken(), await ofToken()]
+    const told = (headers: HeadersInit, method = "GET") => new Browser(app).told(SESSION, { headers, method })
+    assert.deepStrictEqual(await told(third, "DELETE"), [200])
+    assert.deepStrictEqual([await told(third), await told(fourth)], [[401, "auth/expired"], [200]])
+    assert.deepStrictEqual(await told(first, "DELETE"), [200])
+    assert.deepStrictEqual([await told(second), await browser.told(SESSION)], [[401, "auth/expired"], [401, "auth/expired"]])
+    assert.deepStrictEqual([await told(fourth), await told({ authorization: `Bearer ${secret}` })], [[200], [200]])
+  })
+
   test("lasts 15 minutes at most, ends with its session, and makes none that lasts longer", async (app, { admin, clock, create }) => {
     const browser = new Browser(app)
     const secret = await create({ verbs: ["read"] })
@@ -266,6 +292,24 @@ describe("A bearer for a page of another site", () => {
   })
 })
 
+/** The effects of the button of a page at a URL, whose requests succeed. */
+const clicked = async (html: string, url: string) => {
+  const [button, { href, hash, pathname }] = [{ focus: () => {}, onclick: async () => {} }, new URL(url)]
+  const seen = { asked: "", bearer: "", next: "", shown: "" }
+  const resolved = (relative: string) => new URL(relative, href).href
+  runInNewContext(/<script type="module">([^]*)<\/script>/.exec(html)?.[1] ?? "", {
+    document: { body: { dataset: { next: /data-next="(.*)"/.exec(html)?.[1] } }, getElementById: () => button },
+    location: { hash, pathname, replace: (next: string) => seen.next = resolved(next) },
+    history: { replaceState: (_: unknown, __: string, shown: string) => seen.shown = shown },
+    fetch: async (path: string, { headers }: { readonly headers: { readonly authorization: string } }) => {
+      Object.assign(seen, { asked: resolved(path), bearer: headers.authorization })
+      return Response.json({})
+    }
+  })
+  await button.onclick()
+  return seen
+}
+
 describe("A link", () => {
   test("begins a session once, within 5 minutes, and lets nobody in otherwise", async (app, { clock, create }) => {
     const secret = await create({ verbs: ["read"] })
@@ -279,6 +323,12 @@ describe("A link", () => {
     const browser = new Browser(app)
     const page = await browser.ask(path)
     assert.strictEqual(page.status, 200)
+    assert.deepStrictEqual(await clicked(page.body, `https://shop.example/below/a/prefix${path}#${link}`), {
+      asked: "https://shop.example/below/a/prefix/v1/session",
+      bearer: `Bearer ${link}`,
+      next: "https://shop.example/below/a/prefix/",
+      shown: `/below/a/prefix${path}`
+    })
     assert.include(page.headers.get("content-security-policy"), "default-src 'none'; script-src 'sha256-")
     assert.strictEqual(page.headers.get("referrer-policy"), "no-referrer")
     assert.deepStrictEqual(await browser.told(SESSION, { headers: { authorization: `Bearer ${link}` } }), [401, "auth/missing"])
