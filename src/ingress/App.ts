@@ -73,7 +73,7 @@ export interface Options extends Guard.Rules {
   /** Makes the answers of webhooks. A Worker makes them in front of its objects. */
   readonly webhooks?: ((parts: Webhooks.Parts) => Webhooks.Answer) | undefined
   /** Loads the reference of the interface, on hosts that have it. */
-  readonly reference?: (() => Promise<Pick<typeof Reference, "openApi" | "page">>) | undefined
+  readonly reference?: (() => Promise<Pick<typeof Reference, "part">>) | undefined
   /** The refusal of requests that add data, while the host is full. */
   readonly full?: (() => Error | undefined) | undefined
   /** The tokens of the host and its sessions, and their administration on a host that has its routes. */
@@ -184,9 +184,12 @@ const taking = (kernel: Kernel["Service"], full: Options["full"]): Webhooks.Take
 
 /** Adds the OpenAPI document and the page of the reference, which are made when they are first asked for. */
 const referenceRoutes = (table: SpaceTable, load: NonNullable<Options["reference"]>): void => {
-  const [document, page] = REFERENCE
-  table.page(document, async () => (await load()).openApi(table.endpoints))
-  table.page(page, async () => (await load()).page(table.endpoints))
+  for (const path of REFERENCE) {
+    table.page(path, async () => {
+      const { headers, text } = (await load()).part(table.endpoints, path)
+      return new Response(text, { headers })
+    })
+  }
 }
 
 /** The maximum number of stopped spaces that the readiness probe lists. */

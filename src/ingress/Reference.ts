@@ -7,27 +7,35 @@ import type { Endpoint } from "../contract/Endpoint.ts"
 import * as Refusals from "../contract/EndpointRefusals.ts"
 import * as Fields from "../contract/Fields.ts"
 import * as OpenApi from "../contract/OpenApi.ts"
-import { SPACE } from "../contract/Paths.ts"
+import { type REFERENCE, SPACE } from "../contract/Paths.ts"
 
-/** The texts of each list of endpoints, which does not change while a server runs. */
-const made = new WeakMap<ReadonlyArray<Endpoint>, { document?: string; page?: string }>()
-
-const madeOf = (endpoints: ReadonlyArray<Endpoint>): { document?: string; page?: string } => {
-  let texts = made.get(endpoints)
-  if (texts === undefined) made.set(endpoints, texts = {})
-  return texts
+/** A part of the reference: its text, and the headers of the response with it. */
+export interface Part {
+  readonly text: string
+  readonly headers: Readonly<Record<string, string>>
 }
+
+/** The parts of each list of endpoints, which does not change while a server runs. */
+const made = new WeakMap<ReadonlyArray<Endpoint>, Partial<Record<Path, Part>>>()
+
+type Path = typeof REFERENCE[number]
 
 /**
- * The response with the OpenAPI document of endpoints.
+ * The part of the reference at a path, which is made when it is first asked for.
  */
-export const openApi = (endpoints: ReadonlyArray<Endpoint>): Response => {
-  const text = madeOf(endpoints).document ??= JSON.stringify(OpenApi.make(endpoints))
-  return new Response(text, { headers: { "content-type": "application/json", "cache-control": "no-cache" } })
+export const part = (endpoints: ReadonlyArray<Endpoint>, path: Path): Part => {
+  let parts = made.get(endpoints)
+  if (parts === undefined) made.set(endpoints, parts = {})
+  return parts[path] ??= parted[path](endpoints)
 }
+
+/** The OpenAPI document of endpoints. */
+const document = (endpoints: ReadonlyArray<Endpoint>): Part =>
+  ({ text: JSON.stringify(OpenApi.make(endpoints)), headers: { "content-type": "application/json", "cache-control": "no-cache" } })
 
 const headers = {
   "content-type": "text/html; charset=utf-8",
+  "cache-control": "no-cache",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -63,14 +71,14 @@ const style = "body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;pad
   "summary{cursor:pointer;padding:.3rem 0}dl{display:grid;grid-template-columns:6rem 1fr;gap:.2rem 1rem}" +
   "dd{margin:0}b{display:inline-block;width:5rem}"
 
-/**
- * The response with the page of endpoints, by the first segments of their paths.
- */
-export const page = (endpoints: ReadonlyArray<Endpoint>): Response => {
+/** The page of endpoints, by the first segments of their paths. */
+const page = (endpoints: ReadonlyArray<Endpoint>): Part => {
   const groups = Map.groupBy(endpoints, OpenApi.tagOf)
-  const text = madeOf(endpoints).page ??= `<!doctype html><html lang="en"><meta charset="utf-8"><title>Systole: HTTP</title>` +
+  const text = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Systole: HTTP</title>` +
     `<meta name="viewport" content="width=device-width"><style>${style}</style><h1>HTTP</h1>` +
     `<p>Paths with … begin with <code>${SPACE}/</code>. The document for tools is <a href="/openapi.json">/openapi.json</a>.</p>` +
     [...groups].map(([tag, group]) => `<h2>${html(tag)}</h2>${group.map(sectionOf).join("")}`).join("")
-  return new Response(text, { headers })
+  return { text, headers }
 }
+
+const parted: Readonly<Record<Path, (endpoints: ReadonlyArray<Endpoint>) => Part>> = { "/openapi.json": document, "/docs": page }

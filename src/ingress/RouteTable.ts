@@ -146,7 +146,7 @@ export class RouteTable {
     const allow = methods.filter((other) => router.match(other, path)[0].some(([[, route]]) => route.method === other))
     if (allow.length > 0) return Problem.notAllowed({ method, path }, allow.join(", "))
     const reason = (REFERENCE as ReadonlyArray<string>).includes(path)
-      ? `This host is without ${path}. A server of systole dev or systole start has it, and systole/contract makes it`
+      ? `This host is without ${path}. A server has it, and a Worker whose binding ASSETS has the folder assets of its build`
       : `There is nothing at ${method} ${path.slice(0, 200)}`
     return Problem.response(this.parts.absent?.(path) ?? new Problem.RequestRefused({ code: "route/absent", reason }))
   }

@@ -10,9 +10,9 @@ import { Enzyme, Slices } from "systole"
 import { exitOf } from "../../src/cli/CliFailure.ts"
 import type { Endpoint } from "../../src/contract/Endpoint.ts"
 import { topics } from "../../src/diagnostic/TopicReference.ts"
-import * as App from "../../src/ingress/App.ts"
 import { kinds } from "../../src/contract/Refusal.ts"
 import { statusOf } from "../../src/ingress/Problem.ts"
+import * as ServedEndpoints from "../../src/ingress/ServedEndpoints.ts"
 import * as Limits from "../../src/kernel/model/Limits.ts"
 import * as EnzymeFields from "../../src/registry/EnzymeFields.ts"
 import { root } from "../scripts/Host.ts"
@@ -34,13 +34,7 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<st
 const code = (text: string): string => `\`${text}\``
 
 /** The endpoints that the application serves. */
-export const endpoints = (): ReadonlyArray<Endpoint> => {
-  const services = { slices: Slices.all, kernel: {} as never, hash: { hex: () => "" } as never }
-  const closing = new AbortController().signal
-  const tokens = { set: {} as never, admin: {} as never, sessions: {} as never }
-  const host = { token: undefined, loopback: true, reporter: {} as never, closing, pages: {}, debug: true }
-  return App.make(services, { ...host, tokens }).table.endpoints
-}
+export const endpoints = (): ReadonlyArray<Endpoint> => ServedEndpoints.of(Slices.all, { isDebugged: true })
 
 const routes = (): string =>
   Routes.sections(endpoints()).map(([title, rows]) => `### ${title}\n\n${table(["request", "verb", "takes", "does"], rows)}`).join("\n\n")

@@ -24,7 +24,7 @@ describe("The reference of a server", () => {
     for (const path of ["/openapi.json", "/docs"]) {
       const absent = await ask(path)
       assert.deepStrictEqual(problem(absent), [404, "route/absent"])
-      assert.include((absent.body as { detail: string }).detail, "systole dev")
+      assert.include((absent.body as { detail: string }).detail, "the folder assets")
     }
   })
 })

@@ -74,6 +74,41 @@ describe("systole build --target workers", () => {
       })
     }))
 
+  it("has its reference as files beside the Worker, for callers with a token", () =>
+    built(async ({ build, folder }) => {
+      const config = join(folder, "systole.config.ts")
+      const readers = "{ web: { token: [\"a-reader\", \"of-the-web\"].join(\"-\"), clearance: [] } }"
+      const fields = `without: ["flows"], labels: { cells: {}, readers: ${readers} },`
+      writeFileSync(config, readFileSync(config, "utf8").replace("defineConfig({", `defineConfig({ ${fields}`))
+      await build()
+      const out = join(folder, "out")
+      const bindings = { SYSTOLE_TOKEN_WEB: "a-reader-of-the-web" }
+      await Edge.running({ folder: out }, async ({ fetch, miniflare }) => {
+        for (const path of ["/openapi.json", "/docs", "/docs.html", "/_headers"]) {
+          assert.strictEqual((await miniflare.dispatchFetch(`http://worker${path}`)).status, 401, path)
+          const reader = { headers: { authorization: "Bearer a-reader-of-the-web" } }
+          assert.strictEqual((await miniflare.dispatchFetch(`http://worker${path}`, reader)).status, 403, path)
+        }
+        for (const path of ["/docs.html", "/_headers"]) assert.strictEqual((await fetch(path)).status, 404, path)
+        const document = await fetch("/openapi.json")
+        assert.strictEqual(document.headers.get("cache-control"), "no-cache")
+        const { openapi, paths } = await document.json() as { readonly openapi: string; readonly paths: object }
+        assert.strictEqual(openapi, "3.1.0")
+        assert.property(paths, "/v1/spaces/{space}/rv")
+        assert.notProperty(paths, "/v1/spaces/{space}/flows")
+        const page = await fetch("/docs")
+        assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
+        assert.include(page.headers.get("content-security-policy"), "default-src 'none'")
+        assert.include(await page.text(), "signal/no-match")
+      }, { bindings })
+      // A build by an earlier version has no such binding.
+      rmSync(join(out, "assets"), { recursive: true })
+      await Edge.running({ folder: out }, async ({ fetch, json }) => {
+        assert.strictEqual((await fetch("/docs")).status, 404)
+        assert.include(((await json("/openapi.json")) as { readonly detail: string }).detail, "the folder assets")
+      }, { bindings })
+    }))
+
   it("is without the slices that the configuration leaves out, and says how to get them", () =>
     built(async ({ build, folder }) => {
       const config = join(folder, "systole.config.ts")

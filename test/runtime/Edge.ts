@@ -5,7 +5,7 @@
  */
 import { Miniflare } from "miniflare"
 import { assert } from "@effect/vitest"
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { bundled, modulesOf } from "./Bundle.ts"
 
@@ -64,6 +64,11 @@ const filesOf = (folder: string) => {
   })
 }
 
+/** The files that the platform serves beside a built Worker, as its `wrangler.jsonc` says. */
+const assetsOf = (directory: string) => !existsSync(directory) ? {} : {
+  assets: { directory, binding: "ASSETS", routerConfig: { has_user_worker: true, invoke_user_worker_ahead_of_assets: true } }
+}
+
 /** Runs a Worker until `use` ends: the text of a script, or a folder that a build wrote. */
 export const running = async <A>(
   script: string | { readonly folder: string },
@@ -72,7 +77,7 @@ export const running = async <A>(
 ): Promise<A> => {
   const code = typeof script === "string"
     ? { modules: modulesOf(script) }
-    : { modules: filesOf(script.folder), modulesRoot: script.folder }
+    : { modules: filesOf(script.folder), modulesRoot: script.folder, ...assetsOf(join(script.folder, "assets")) }
   const miniflare = new Miniflare({
     ...code,
     compatibilityDate: COMPATIBILITY_DATE,

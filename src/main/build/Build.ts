@@ -23,6 +23,7 @@ import { Hash } from "../../persistence/Hash.ts"
 import * as BuildBundle from "./BuildBundle.ts"
 import * as BuildFolder from "./BuildFolder.ts"
 import type { Contents, Module } from "./BuildContents.ts"
+import * as BuildReference from "./BuildReference.ts"
 import * as BuildTarget from "./BuildTarget.ts"
 import * as Bundle from "../Bundle.ts"
 import * as Project from "../Project.ts"
@@ -75,7 +76,7 @@ export const build = Effect.fn("Build.build")(function*(
   const decoder = new TextDecoder()
   const written = [...outputs.map(({ contents }) => decoder.decode(contents)), ...texts.map(({ contents }) => contents)]
   yield* checkSecrets(yield* allSettings(site.definition, contents.settings), written)
-  const described = BuildTarget.describe(target, contents)
+  const described = [...BuildTarget.describe(target, contents), ...target.hasStorage ? BuildReference.files(contents.slices) : []]
   const notes = yield* inFolder(request.out, () => BuildFolder.write(folder, { outputs, described, texts, kept }))
   return {
     target: request.target,

@@ -38,6 +38,12 @@ export interface Files {
   readonly kept: Kept | undefined
 }
 
+/** The folder of the files that a platform serves beside the bundle. */
+export const ASSETS = "assets"
+
+/** A file of a build: in its folder, or in that of its assets. */
+const FILE = /^(?:assets\/)?[\w.-]+$/
+
 /** The file that lists the files of a build, and so tells its folder from every other. */
 const MANIFEST = "files.json"
 
@@ -76,7 +82,7 @@ const listed = async (folder: string): Promise<ReadonlyArray<string> | undefined
   try {
     const { systole } = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as { readonly systole?: unknown }
     if (!Array.isArray(systole)) return undefined
-    return systole.filter((file): file is string => typeof file === "string" && /^[\w.-]+$/.test(file))
+    return systole.filter((file): file is string => typeof file === "string" && FILE.test(file))
   } catch {
     return undefined
   }

@@ -51,6 +51,7 @@ const serveFile: Row = ["`serve.js`", "the project for `deno serve`, which gives
 
 const workerFiles: ReadonlyArray<Row> = [
   ["`worker.js` and `chunk-*.js`", "the runtime, the modules and the configuration"],
+  ["`assets/`", "the OpenAPI document of the Worker and its page, which the Worker serves at `/openapi.json` and `/docs`"],
   ["`wrangler.jsonc`", "the bindings and migrations; it is yours as soon as it is there, so keep it under version control"]
 ]
 

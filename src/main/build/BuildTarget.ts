@@ -10,7 +10,7 @@ import * as Secrets from "../../loader/Secrets.ts"
 import * as Webhook from "../../loader/Webhook.ts"
 import type { SliceName } from "../../ledger/SliceTable.ts"
 import type { Contents } from "./BuildContents.ts"
-import type * as BuildFolder from "./BuildFolder.ts"
+import * as BuildFolder from "./BuildFolder.ts"
 import * as BuildReadme from "./BuildReadme.ts"
 import * as Installation from "../Installation.ts"
 
@@ -104,6 +104,11 @@ const wranglerNeeds: ReadonlyArray<BuildFolder.Need> = [
     { "name": "SPACES", "class_name": "Space" },
     { "name": "DIRECTORY", "class_name": "Directory" }
   ] }`
+  },
+  // The Worker decides who reads them.
+  {
+    line: `"assets": { "directory": "${BuildFolder.ASSETS}", "binding": "ASSETS", "run_worker_first": true }`,
+    texts: ["\"binding\": \"ASSETS\""]
   },
   { line: "\"migrations\": [{ \"tag\": \"v1\", \"new_sqlite_classes\": [\"Space\", \"Directory\"] }]" }
 ]

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import { TokenAdmin } from "../../access/TokenAdmin.ts"
+import { REFERENCE } from "../../contract/Paths.ts"
 import * as Spaces from "../../contract/Spaces.ts"
 import type { By } from "../../ingress/Caller.ts"
 import * as Lists from "../../ingress/Lists.ts"
@@ -51,6 +52,8 @@ export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
   Lists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
   table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
   for (const [path, page] of Object.entries(pages)) table.page(path, ({ signal }) => Pages.send(page, reading(scene), signal))
+  const { ASSETS } = scene.env
+  if (ASSETS !== undefined) for (const path of REFERENCE) table.page(path, (request) => ASSETS.fetch(request))
   TokenRoutes.routes(table, new TokenAdmin({ set: tokens, draw: Gate.draw }))
   SessionRoutes.routes(table, { access: sessions, millis: kernel.limits.sessionMillis, hasHome: Object.hasOwn(pages, "/") })
   const hooked = webhooks?.(ingress, { take: taking(scene), report: table.report })

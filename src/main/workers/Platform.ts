@@ -144,6 +144,8 @@ export interface Namespace<Stub> {
 export interface Env {
   readonly SPACES: Namespace<SpaceStub>
   readonly DIRECTORY: Namespace<DirectoryStub>
+  /** The files of the build's folder `assets`: the reference of the interface. */
+  readonly ASSETS?: { readonly fetch: (request: Request) => Promise<Response> }
   /** The bearer token of the operator, a secret of the Worker. It replaces the one of the configuration. */
   readonly SYSTOLE_TOKEN?: string
   /** The text `true` lets a build be used without a token. */
