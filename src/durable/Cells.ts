@@ -49,6 +49,15 @@ interface Envelope {
   readonly issued_beat: number
 }
 
+/**
+ * The id of the operation of the durable run of an event and an enzyme.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const oidOf = (event: string, key: string, hash: (text: string) => string): string =>
+  `OPS:${hash(`${event} ${key}`).slice(0, 32)}`
+
 /** The operations of runs are named by digests. */
 const named = /^OPS:[0-9a-f]{32}$/
 

@@ -9,7 +9,7 @@
  */
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Documents } from "../kernel/model/Documents.ts"
-import type * as Journal from "../kernel/model/Journal.ts"
+import type * as Journal from "../kernel/journal/Journal.ts"
 import * as Modules from "../kernel/model/Modules.ts"
 import type { RestoredModule } from "../kernel/model/ModuleRestore.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
@@ -18,8 +18,8 @@ import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { moduleOf } from "../scheduler/Piece.ts"
 import type { HistoricStore } from "./HistoricStore.ts"
-import type { RunRecord } from "../kernel/model/RunLine.ts"
-import * as Records from "../kernel/model/JournalRecords.ts"
+import type { RunRecord } from "../kernel/journal/RunLine.ts"
+import * as Records from "../kernel/journal/JournalRecords.ts"
 
 /** Returns the key of a node. */
 const ofNode = (name: string): string => `node ${name}`

@@ -4,11 +4,11 @@
  * @module
  */
 import type * as Inspection from "../contract/Inspection.ts"
-import type { RunLine } from "../kernel/model/RunLine.ts"
-import * as Journal from "../kernel/model/Journal.ts"
+import type { RunLine } from "../kernel/journal/RunLine.ts"
+import * as Journal from "../kernel/journal/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
-import type { CellRecord } from "../kernel/model/CellLine.ts"
-import * as Records from "../kernel/model/JournalRecords.ts"
+import type { CellRecord } from "../kernel/journal/CellLine.ts"
+import * as Records from "../kernel/journal/JournalRecords.ts"
 
 /** The first difference between an entry and its replay. */
 export type Difference = ReturnType<typeof Inspection.difference>["Type"]

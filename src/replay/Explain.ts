@@ -11,16 +11,16 @@ import type * as Inspection from "../contract/Inspection.ts"
 import * as Cells from "../durable/Cells.ts"
 import { Log } from "../durable/Log.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import * as Receipts from "../kernel/beat/Receipts.ts"
+import * as OwnId from "../kernel/model/OwnId.ts"
 import type { CapturedSignal } from "../kernel/model/InFlight.ts"
 import type { Again } from "../kernel/model/Signal.ts"
-import * as Journal from "../kernel/model/Journal.ts"
+import * as Journal from "../kernel/journal/Journal.ts"
 import type { BindingTable } from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import type { Entry } from "../registry/Registry.ts"
-import type { InputRecord } from "../kernel/model/InputLine.ts"
-import type { RunRecord } from "../kernel/model/RunLine.ts"
-import * as Records from "../kernel/model/JournalRecords.ts"
+import type { InputRecord } from "../kernel/journal/InputLine.ts"
+import type { RunRecord } from "../kernel/journal/RunLine.ts"
+import * as Records from "../kernel/journal/JournalRecords.ts"
 import * as SpaceMode from "../kernel/model/SpaceMode.ts"
 import type { Stage } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
@@ -44,7 +44,7 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
   const observed = await Replay.observe(history, row)
   const entry = Journal.parse(row.text)
   const runs = Records.runsOf(entry)
-  const ownOf = (id: string) => Receipts.owned(Receipts.ownOf(history.store, id))
+  const ownOf = (id: string) => OwnId.owned(OwnId.ownOf(history.store, id))
   if (observed === undefined) {
     return { beat, enzyme, signals: Records.inputsOf(entry).map((input, i) => fromEntry(input, runOf(runs, i, enzyme), ownOf(input.id))) }
   }

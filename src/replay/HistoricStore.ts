@@ -9,10 +9,10 @@
 import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import * as Journal from "../kernel/model/Journal.ts"
+import * as Journal from "../kernel/journal/Journal.ts"
 import { partOf } from "../persistence/Backend.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
-import { cellsOf } from "../kernel/model/JournalRecords.ts"
+import { cellsOf } from "../kernel/journal/JournalRecords.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
 /**

@@ -7,13 +7,13 @@
  */
 import type { Delivery, DerivationPort, DerivedBeat, FactSink } from "../kernel/derived/DerivationPort.ts"
 import type { Handling } from "../kernel/model/InFlight.ts"
-import type { NamedNode, Parsed } from "../kernel/model/Journal.ts"
-import type { NodeLine } from "../kernel/model/NodeLine.ts"
+import type { NamedNode, Parsed } from "../kernel/journal/Journal.ts"
+import type { NodeLine } from "../kernel/journal/NodeLine.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { UNENDED } from "../scheduler/Node.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Code } from "./Code.ts"
-import { cellsOf, nodesOf } from "../kernel/model/JournalRecords.ts"
+import { cellsOf, nodesOf } from "../kernel/journal/JournalRecords.ts"
 import { NodeReplay, type RecordedNodes } from "./NodeReplay.ts"
 import { RecordedLineage } from "./RecordedLineage.ts"
 

@@ -7,9 +7,9 @@
  * @module
  */
 import type { Address, Path } from "../cell/Address.ts"
-import type { Parsed } from "../kernel/model/Journal.ts"
+import type { Parsed } from "../kernel/journal/Journal.ts"
 import type { Changed, Lineage, Origins } from "../stage/ReadLog.ts"
-import { codeOf, ownRunsOf } from "../kernel/model/JournalRecords.ts"
+import { codeOf, ownRunsOf } from "../kernel/journal/JournalRecords.ts"
 import { STALE, UNDO_LOST } from "../durable/RunCode.ts"
 
 const whole: Path = []

@@ -8,15 +8,13 @@
  */
 import type * as Inspection from "../contract/Inspection.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import type { SpaceState } from "../kernel/beat/SpaceState.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Executed } from "../kernel/beat/Phases.ts"
-import type { Beat } from "../kernel/beat/Commit.ts"
-import { OutboxQueue } from "../kernel/inbox/OutboxQueue.ts"
+import type { Beat } from "../kernel/beat/step/Commit.ts"
 import { bindingsIn, Documents } from "../kernel/model/Documents.ts"
-import { Heartbeat } from "../kernel/beat/Heartbeat.ts"
+import { Heartbeat, type HeartbeatSpace } from "../kernel/beat/step/Heartbeat.ts"
 import { Inbox } from "../kernel/inbox/Inbox.ts"
-import * as Journal from "../kernel/model/Journal.ts"
+import * as Journal from "../kernel/journal/Journal.ts"
 import { Parked } from "../kernel/model/Parked.ts"
 import * as SpaceMode from "../kernel/model/SpaceMode.ts"
 import { BeatAborted } from "../kernel/model/SpaceError.ts"
@@ -219,7 +217,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     isLate = true
     run()
   }
-  const state: SpaceState = {
+  const state: HeartbeatSpace = {
     space: historic.space,
     store: historic,
     documents,
@@ -231,7 +229,6 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     get parked() {
       return new Parked()
     },
-    departures: new OutboxQueue(history.settings.limits),
     get enzymes() {
       return code.enzymes
     },
@@ -245,7 +242,6 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     // The entries record overload.
     settings: history.settings,
     hash: history.hash,
-    seed: () => "",
     host: { ...host, timer: (at, run) => host.timer(host.now() + PATIENCE * (at - host.now()), late(run)) },
     restore: history.restore,
     number: () => ++number

@@ -5,10 +5,10 @@
  */
 import * as Document from "../cell/Document.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import * as Receipts from "../kernel/beat/Receipts.ts"
-import * as Journal from "../kernel/model/Journal.ts"
-import type { RunRecord } from "../kernel/model/RunLine.ts"
-import * as Records from "../kernel/model/JournalRecords.ts"
+import * as OwnId from "../kernel/model/OwnId.ts"
+import * as Journal from "../kernel/journal/Journal.ts"
+import type { RunRecord } from "../kernel/journal/RunLine.ts"
+import * as Records from "../kernel/journal/JournalRecords.ts"
 import { isScheduled } from "../kernel/model/SchedulePlan.ts"
 import * as Requests from "../reactor/Request.ts"
 
@@ -74,7 +74,7 @@ const follow = (history: HistorySource, { entry: handled, run }: Cause, chain: A
   const sentBy = sending === undefined ? undefined : sending.run?.enzyme ?? (isScheduled(input.id) ? "schedule" : "commit")
   const asking = sending?.signal.awaits === undefined ? undefined : askingRun(history, target)
   const request = asking && askedIn(history, target)
-  const own = Receipts.owned(Receipts.ownOf(history.store, input.id))
+  const own = OwnId.owned(OwnId.ownOf(history.store, input.id))
   const link = { id: Records.nameOf(input, run), ...own, signal, target, beat: handled.beat, sentBy }
   chain.push(request === undefined ? link : { ...link, request })
   return entry === undefined || sending?.run === undefined ? asking : { entry, run: sending.run }

@@ -8,7 +8,7 @@
  */
 import type * as Inspection from "../contract/Inspection.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import * as Journal from "../kernel/model/Journal.ts"
+import * as Journal from "../kernel/journal/Journal.ts"
 import type { Anchor, JournalRow } from "../persistence/Persistence.ts"
 import { JournalVersion, PersistenceError } from "../persistence/PersistenceError.ts"
 

@@ -9,7 +9,7 @@ import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
 import {
   defaults, Kernel, KernelSettings, Pacemaker, Persistence, Reactor, Registry, replay, Scheduler, Slices, SystemGrants, verify
 } from "systole"
-import * as Journal from "../../src/kernel/model/Journal.ts"
+import * as Journal from "../../src/kernel/journal/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as ExpiryCheck from "../support/ExpiryCheck.ts"
 import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"

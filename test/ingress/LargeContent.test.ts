@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { type ContentStore, Enzyme } from "systole"
-import { LOADS, RecentParts } from "../../src/kernel/space/RecentParts.ts"
+import { LOADS, RecentParts } from "../../src/kernel/live/RecentParts.ts"
 import { encode, OBJECT, STORED } from "../../src/persistence/LargeContent.ts"
 import { problem, serve, type Settings, signals, type TestIngress } from "./TestIngress.ts"
 

@@ -10,7 +10,7 @@ import { root } from "../scripts/Host.ts"
 const stack = (...places: ReadonlyArray<string>): string => ["Error: no", ...places.map((place) => `    at run (${place})`)].join("\n")
 
 const own = [
-  "src/kernel/beat/Run.ts:1:2", "plugins/http.ts:3:4", "enzymes/remind.ts:5:6", "dist/command/chunk-A1.js:7:8", "dist/src/index.js:1:1"
+  "src/kernel/beat/step/Run.ts:1:2", "plugins/http.ts:3:4", "enzymes/remind.ts:5:6", "dist/command/chunk-A1.js:7:8", "dist/src/index.js:1:1"
 ]
 const packages = ["systole/dist/command/index.js:1:1", "effect/dist/Effect.js:1:1"].map((place) => `/home/ann/shop/node_modules/${place}`)
 const user = "/home/ann/shop/enzymes/greet.ts:12:7"

@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { Kernel } from "systole"
-import type { DeliveryCallbacks, Peer } from "../../src/kernel/space/Delivery.ts"
+import type { DeliveryCallbacks, Peer } from "../../src/kernel/live/Delivery.ts"
 import type { Pending } from "../../src/kernel/model/Signal.ts"
 import * as Random from "../support/Random.ts"
 import type { WorldClock } from "./WorldClock.ts"

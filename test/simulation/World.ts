@@ -6,7 +6,7 @@
  * @module
  */
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
-import { RemotePeers } from "../../src/kernel/space/Delivery.ts"
+import { RemotePeers } from "../../src/kernel/live/Delivery.ts"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import {
   Hash, Kernel, Link, MemoryStore, type Observation, Pacemaker, Persistence, Reactor, type Space, SystemGrants

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Space } from "systole"
-import { Access } from "../../src/kernel/space/Access.ts"
+import { Access } from "../../src/kernel/api/Access.ts"
 
 /** The open space of an API, typed as the part that the test reads. A request that is made and never run shows the access. */
 export const of = <A>(space: Space): A => {

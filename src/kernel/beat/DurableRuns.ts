@@ -16,15 +16,13 @@ import type { Command } from "../model/Command.ts"
 import type { Documents } from "../model/Documents.ts"
 import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "../model/InFlight.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
-import type { Heard, Pending, WaitingRun } from "../model/Signal.ts"
+import type { Again, Heard, Pending, WaitingRun } from "../model/Signal.ts"
 import type { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { SliceAbsent } from "../../ledger/SliceTable.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { BeatSignals } from "./BeatSignals.ts"
 import type { Receipt } from "../model/Receipt.ts"
-import type { RunHost } from "./RunHost.ts"
-import type { Next, Retry } from "./RunRetry.ts"
-import type { LogStore, SegmentReceipts } from "./SegmentReceipts.ts"
+import type { RunHost } from "../watchdog/RunHost.ts"
 
 /** The runs that heard a captured signal. */
 export type HeardBy = ReadonlyMap<InFlight, ReadonlyArray<Heard>>
@@ -70,6 +68,39 @@ export interface Between extends Pick<Waits, "begun" | "known" | "oid"> {
   readonly isNew: boolean
   readonly run: WaitingRun
 }
+
+/** A handling to send again. */
+export interface Retry {
+  /** The operation of its run, if it is a durable one. */
+  readonly oid: string
+  /** The segment in its letter. */
+  readonly segment: number | undefined
+  /** Whether it ended by its cancellation, and undid its effects. */
+  readonly isUndone: boolean
+  /** Whether it starts over, with other idempotency keys. */
+  readonly anew: boolean
+  readonly draft: Draft
+  readonly stage: Stage
+}
+
+/** The segment that a run makes next, `undefined` for the first; and the run, if its operation is open. */
+export type Next = Pick<Again, "run" | "segment">
+
+/** The receipt of one segment. */
+export interface SegmentReceipt {
+  readonly outcome: "waits" | "ok" | "dead"
+  readonly beat: number
+  /** The handles that it made and left open. */
+  readonly on?: ReadonlyArray<string>
+  /** The number of handles that earlier segments had left open, and that still were. */
+  readonly before?: number
+}
+
+/** The receipts of segments by the number of the segment and by enzyme. */
+export type SegmentReceipts = Readonly<Record<string, Readonly<Record<string, SegmentReceipt>>>>
+
+/** The part of a store that has the logs of durable runs. */
+export type LogStore = Pick<SpaceStore, "read">
 
 /** The source of the runs of a space. */
 export interface DurableOptions {

@@ -8,7 +8,7 @@ import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
-import type { RunHost } from "./RunHost.ts"
+import type { RunHost } from "../watchdog/RunHost.ts"
 import type { Settings } from "../model/Limits.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 

@@ -33,7 +33,7 @@ import { type Handling, isMerged } from "../model/InFlight.ts"
 import { lockOver, origin } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
-import * as Awaited from "./Awaited.ts"
+import * as Awaited from "../model/Awaited.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 
 /** The keys of due timers: urgent ones, which also fire while the space is paused, and the others. */

@@ -21,8 +21,8 @@ import type { Begun } from "../model/Begun.ts"
 import * as Failure from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { Steps } from "../model/ExternalChange.ts"
-import type { NamedNode } from "../model/Journal.ts"
-import type { NodeLine } from "../model/NodeLine.ts"
+import type { NamedNode } from "../journal/Journal.ts"
+import type { NodeLine } from "../journal/NodeLine.ts"
 
 /** In `NodeLine.at`: the run was part of the pass, after the merge. Each further round is one less. */
 export const PASS = -1

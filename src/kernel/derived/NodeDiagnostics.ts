@@ -8,7 +8,7 @@
  */
 import type { Node } from "../../scheduler/Node.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { NamedNode } from "../model/Journal.ts"
+import type { NamedNode } from "../journal/Journal.ts"
 import * as Derivation from "./DerivationPort.ts"
 import type { FactSink } from "./DerivationPort.ts"
 import { isWatch } from "./WatchNodes.ts"

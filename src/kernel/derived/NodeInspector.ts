@@ -10,8 +10,8 @@ import type { Graph } from "../../scheduler/Graph.ts"
 import type { Node, NodeRun } from "../../scheduler/Node.ts"
 import { Trace } from "../../scheduler/Trace.ts"
 import { isInPass } from "./DerivationPort.ts"
-import type { NamedNode } from "../model/Journal.ts"
-import type { NodeLine } from "../model/NodeLine.ts"
+import type { NamedNode } from "../journal/Journal.ts"
+import type { NodeLine } from "../journal/NodeLine.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 
 /** The derivations of one beat. */

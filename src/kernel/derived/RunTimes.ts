@@ -13,7 +13,7 @@ import type { Node } from "../../scheduler/Node.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Measured } from "../../scheduler/Settle.ts"
 import * as Derivation from "./DerivationPort.ts"
-import type { Spent } from "../model/Journal.ts"
+import type { Spent } from "../model/Begun.ts"
 
 const noTime: ReadonlyArray<Spent> = []
 

@@ -6,9 +6,11 @@
 import type * as Document from "../../cell/Document.ts"
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Isolation } from "../../registry/Enzyme.ts"
-import type { Spent } from "./Journal.ts"
 import type { Activation } from "./Modules.ts"
 import type { Titled } from "./Titles.ts"
+
+/** An effect, and the total time of its runs in one beat, in whole milliseconds of the host. */
+export type Spent = readonly [node: string, millis: number]
 
 /** The number and the captured clock of a beat. */
 export interface Start {

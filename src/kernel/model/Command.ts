@@ -20,7 +20,6 @@ import type { Write } from "../../stage/Write.ts"
 import type { SentSince } from "../../operation/DossierView.ts"
 import type { Condition } from "./Condition.ts"
 import type * as ExternalChange from "./ExternalChange.ts"
-import type { LossTopic } from "./Losses.ts"
 import type * as SchedulePlan from "./SchedulePlan.ts"
 import type { SpaceMode, Verb } from "./SpaceMode.ts"
 import { size } from "./Signal.ts"
@@ -108,6 +107,9 @@ export interface Cutover {
   readonly records: ChangedRecords
   readonly lost: string | undefined
 }
+
+/** The topics of a loss. */
+export type LossTopic = "persist.async.tmo" | "persist.flush.fail"
 
 /** The note of a failed flush, and of the beats that it lost, from the first to the last. */
 export interface LossNote {

@@ -8,6 +8,8 @@
  * @module
  */
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
+import type { ReceiptRow, SpaceStore } from "../../persistence/Persistence.ts"
+import { originOf } from "./Signal.ts"
 import { IdAmbiguous, type NamedEvent } from "./SpaceError.ts"
 
 /** Most characters of an own id. */
@@ -19,9 +21,7 @@ export const MAX_NAMED = 20
 /** The ids that the runtime gives: `x.12.0` at the ingress, `12.0.3` or `12.cei.0` in a beat, and digests. */
 const minted = /^(?:x\.\d+\.\d+|\d+\.[a-z0-9]+\.\d+|[0-9a-f]{32})$/
 
-/**
- * Tests whether a text has the form of an event's id.
- */
+/** Tests whether a text has the form of an event's id. */
 export const isMinted = (text: string): boolean => minted.test(text)
 
 /**
@@ -50,3 +50,12 @@ export const only = <Event extends NamedEvent>(text: string, events: ReadonlyArr
   if (events.length > 1) throw new IdAmbiguous({ id: text, events })
   return events[0]
 }
+
+/** The own id in records that have a place for one. */
+export const owned = (own: string | undefined): { readonly own?: string } => own === undefined ? {} : { own }
+
+/** The own id of an event, from its receipt; `undefined` if its caller gave none, and after the receipt is pruned. */
+export const ownOf = (store: Pick<SpaceStore, "receipts">, id: string): string | undefined =>
+  originOf(id) === "caller" ? ownIn(store.receipts(id)) : undefined
+
+export const ownIn = (rows: ReadonlyArray<ReceiptRow>): string | undefined => rows.find(({ own }) => own !== undefined)?.own

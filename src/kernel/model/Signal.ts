@@ -73,6 +73,10 @@ export interface Heard {
   readonly enzyme?: string | undefined
 }
 
+/** The result in the receipt of a heard signal. */
+export const resultOfHeard = ({ enzyme, isAwaited, nth, pair }: Heard): Document =>
+  Codec.encode({ ...enzyme === undefined ? {} : { enzyme }, isAwaited, nth, pair })
+
 /** The most signals of one pair that wait for a durable run. */
 export const MAX_HEARD = 100
 

@@ -27,23 +27,23 @@ import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import * as Scheduling from "../../registry/Scheduling.ts"
 import type { RunsOfSpaces } from "../beat/DurableRuns.ts"
-import * as NoDurableRuns from "../beat/NoDurableRuns.ts"
+import * as NoDurableRuns from "../runs/NoDurableRuns.ts"
 import { expected } from "../view/Expected.ts"
-import { receive, RemotePeers } from "./Delivery.ts"
+import { receive, RemotePeers } from "../live/Delivery.ts"
 import { CurrentCursorKey } from "../model/CursorKey.ts"
 import { CurrentHolds } from "../model/Holds.ts"
 import { KernelSettings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
-import { Losses } from "../model/Losses.ts"
+import { LostBeats } from "../journal/LostBeats.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
 import { ModuleRestore } from "../model/ModuleRestore.ts"
-import type * as Recovery from "./Recovery.ts"
+import type * as Recovery from "../live/Recovery.ts"
 import { CurrentRunScope, type RunScope } from "../../registry/RunScope.ts"
 import { RunWatch } from "../watchdog/RunWatch.ts"
 import type { NamePage, Page, Space } from "../view/Space.ts"
-import type { KernelSlice } from "./Slice.ts"
-import * as SpaceFace from "./SpaceFace.ts"
+import type { KernelSlice } from "../api/Slice.ts"
+import * as SpaceFace from "../api/SpaceFace.ts"
 import type { ScheduledSpaces } from "./ScheduledSpaces.ts"
 import { Spaces } from "./Spaces.ts"
 import { SteadyClock } from "./SteadyClock.ts"
@@ -143,7 +143,7 @@ export class Kernel extends Context.Service<Kernel, {
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, runs, ledgers: ledgersOf(slices, reactor), hash, pacemaker, host,
         steady: new SteadyClock(pacemaker),
-        held: (yield* CurrentHolds) ?? new Set(settings.held), losses: new Losses(),
+        held: (yield* CurrentHolds) ?? new Set(settings.held), lostBeats: new LostBeats(),
         cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
         supervision: yield* CurrentSupervision
       }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { LiveSpace } from "./LiveSpace.ts"
+import type { LiveSpace } from "../live/LiveSpace.ts"
 import type { Space } from "../view/Space.ts"
 
 /** An open space with its API. */

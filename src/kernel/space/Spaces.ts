@@ -20,16 +20,16 @@ import type { Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Cursor } from "../view/Cursor.ts"
 import { expected } from "../view/Expected.ts"
-import * as Journal from "../model/Journal.ts"
-import type { Peer, ResolvePeer } from "./Delivery.ts"
-import { Access } from "./Access.ts"
-import * as SpaceClient from "./SpaceClient.ts"
-import type { LiveState } from "../beat/SpaceState.ts"
-import { clear } from "./LargeUploads.ts"
-import { LiveSpace } from "./LiveSpace.ts"
+import * as Journal from "../journal/Journal.ts"
+import type { Peer, ResolvePeer } from "../live/Delivery.ts"
+import { Access } from "../api/Access.ts"
+import * as SpaceClient from "../api/SpaceClient.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
+import { clear } from "../live/LargeUploads.ts"
+import { LiveSpace } from "../live/LiveSpace.ts"
 import { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
-import * as Recovery from "./Recovery.ts"
+import * as Recovery from "../live/Recovery.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
 import { ScheduledSpaces } from "./ScheduledSpaces.ts"
 import { SpaceNames } from "./SpaceNames.ts"
@@ -169,12 +169,12 @@ export class Spaces {
 
   /** Forgets a space without a store, and begins to delete its objects. */
   private forget(name: string): void {
-    const { contents, parts: { held, losses } } = this.deps
+    const { contents, parts: { held, lostBeats } } = this.deps
     this.wakeQueue.forget(name)
     this.readerStates.delete(name)
     this.failures.delete(name)
     held.delete(name)
-    losses.journaled(name)
+    lostBeats.journaled(name)
     this.deps.stops.opened(name)
     if (contents !== undefined && !this.removing.has(name)) this.removing.set(name, this.removeContent(contents, name))
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import { Heap } from "../../cell/Heap.ts"
-import type { RunHost } from "../beat/RunHost.ts"
+import type { RunHost } from "../watchdog/RunHost.ts"
 
 interface Wake {
   readonly name: string

@@ -13,13 +13,13 @@ import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
-import type { LiveState } from "../beat/SpaceState.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
 import { Disclosure } from "./Disclosure.ts"
 import { asRefusal, type ReadError } from "./Expected.ts"
 import type { LiveQueries } from "./LiveQueries.ts"
 import type { ReaderState } from "./ReaderState.ts"
 import * as Queries from "./Queries.ts"
-import * as Receipts from "../beat/Receipts.ts"
+import * as Receipts from "../beat/step/Receipts.ts"
 import * as OwnId from "../model/OwnId.ts"
 import type { HandlingError, Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
@@ -208,7 +208,7 @@ export class ClearedView implements Reader {
     const withheld = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
     const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...errorOf(error) }))
     const over = withheld.length === 0 ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
-    return { id, ...Receipts.owned(own), status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
+    return { id, ...OwnId.owned(own), status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
   }
 
   /** The names below a cell that the clearance admits. */
@@ -238,7 +238,7 @@ export class ClearedView implements Reader {
 
 const shownWaiting = ({ pending, row: { attempt, code, enzymes, id, own, signal, target, why } }: WaitingList.Found): ShownWaiting => ({
   ...pending.signal.origin === "caller" ? { id } : {},
-  ...Receipts.owned(own),
+  ...OwnId.owned(own),
   ...signal && { signal },
   ...target && { target },
   why,

@@ -11,7 +11,7 @@ import { MAX_NAME } from "../../cell/Name.ts"
 import type { PageStore } from "../../ledger/Outside.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
-import * as Journal from "../model/Journal.ts"
+import * as Journal from "../journal/Journal.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 
 /** Comes after each name. A name may consist of the greatest character alone. */

@@ -11,7 +11,7 @@
 import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import { isRuntime, type Labels } from "../../stage/Labels.ts"
-import type { LiveState } from "../beat/SpaceState.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
 import * as Modules from "../model/Modules.ts"
 
 /** The parts of a space that it reads. */

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { GroupCommit } from "../beat/GroupCommit.ts"
+import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { ReadCallbacks, ReadError } from "./Expected.ts"
 import type { PageTurns } from "./PageTurns.ts"
 import type { CountedRows } from "./CountedRows.ts"

@@ -8,9 +8,9 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { GroupCommit } from "../beat/GroupCommit.ts"
+import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
-import type { LiveState } from "../beat/SpaceState.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import type { DurableReads } from "./DurableReads.ts"
 import type { ReadError } from "./Expected.ts"

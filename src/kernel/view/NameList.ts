@@ -8,7 +8,7 @@
  * @module
  */
 import * as Address from "../../cell/Address.ts"
-import type { LiveState } from "../beat/SpaceState.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
 import { isView } from "../../stage/View.ts"
 import * as BeatView from "./BeatView.ts"
 import { behind, type CountedRows } from "./CountedRows.ts"

@@ -17,7 +17,7 @@ import * as Envelope from "../../stage/Envelope.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
 import { Stage } from "../../stage/Stage.ts"
 import { isView } from "../../stage/View.ts"
-import type { SpaceState, LiveState } from "../beat/SpaceState.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Disclosure } from "./Disclosure.ts"
 import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
@@ -56,7 +56,7 @@ export const read = (state: LiveState, text: string, live: BeatView.LiveSources)
 }
 
 /** An address, and those to which the links along it lead in order. */
-export const hops = function*({ documents }: Pick<SpaceState, "documents">, from: Address.Address): Generator<Address.Address> {
+export const hops = function*({ documents }: Pick<LiveState, "documents">, from: Address.Address): Generator<Address.Address> {
   let address = from
   for (let hop = 0; ; hop++) {
     yield address
@@ -70,7 +70,7 @@ export const hops = function*({ documents }: Pick<SpaceState, "documents">, from
 /** The value at the address of a view, rendered now. */
 const view = (state: LiveState, address: Address.Address, live: BeatView.LiveSources): Value.Value => {
   const label = (enzyme: string, beat: number): string => Titles.shown(state.documents, enzyme, beat)
-  const { handshake, losses, reporter, settings, space, store } = state
+  const { handshake, lostBeats, reporter, settings, space, store } = state
   const value = BeatView.read({
     store,
     durable: state.durable,
@@ -80,7 +80,7 @@ const view = (state: LiveState, address: Address.Address, live: BeatView.LiveSou
     counts: () => reporter.counts(space),
     metrics: () => handshake.metrics,
     clock: () => state.clock,
-    loss: () => losses.of(space)
+    loss: () => lostBeats.of(space)
   }, address.id)
   return Value.at(value, address.path)
 }
@@ -96,7 +96,7 @@ export const isImmediate = (text: string): boolean => text.split("#", 1)[0] === 
  * @throws InvalidAddress
  */
 export const cells = (
-  state: SpaceState,
+  state: LiveState,
   rows: CountedRows,
   { after, id, isOwn = false, limit, size }: Parameters<Space["cells"]>[1] & { readonly id: string }
 ): CellPage => {
@@ -151,7 +151,7 @@ const MAX_NUMBERS = 10_000
 /**
  * The beats before one, newest first.
  */
-export const beatsBefore = ({ store }: Pick<SpaceState, "store">, before: number, limit: number): BeatPage => {
+export const beatsBefore = ({ store }: Pick<LiveState, "store">, before: number, limit: number): BeatPage => {
   const most = Math.min(limit, MAX_ROWS)
   const last = Math.max(0, before - MAX_NUMBERS)
   const rows: Array<JournalRow> = []
@@ -203,14 +203,14 @@ export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effe
  *
  * @throws InvalidAddress, LinkLoop
  */
-export const labelled = (state: SpaceState, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
+export const labelled = (state: LiveState, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
   const reading = draft(state, labels)
   const value = reading.get(text)
   return { label: reading.label, value }
 }
 
 /** A state that a draft reads. */
-type Readable = Pick<SpaceState, "clock" | "hash" | "settings" | "store"> & { readonly documents: Committed }
+type Readable = Pick<LiveState, "clock" | "hash" | "settings" | "store"> & { readonly documents: Committed }
 
 /** A draft that reads committed state and never writes. */
 const draft = (state: Readable, labels?: Disclosure): Draft => {

@@ -7,8 +7,8 @@
  * @module
  */
 import type * as Contract from "../../contract/Signals.ts"
-import type { LiveState } from "../beat/SpaceState.ts"
-import * as Awaited from "../beat/Awaited.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
+import * as Awaited from "../model/Awaited.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import { Pending, runName, type Signal } from "../model/Signal.ts"
 import { MAX_ROWS } from "./PageTurns.ts"

@@ -5,7 +5,7 @@
  */
 import * as Routes from "../../ingress/Debug.ts"
 import type { Slice } from "../../ingress/Slice.ts"
-import * as SpaceDebug from "../../kernel/space/SpaceDebug.ts"
+import * as SpaceDebug from "../../kernel/api/SpaceDebug.ts"
 
 /**
  * The slice `debug`.

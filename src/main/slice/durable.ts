@@ -7,8 +7,8 @@ import { face } from "../../durable/Face.ts"
 import { runs } from "../../durable/Ledger.ts"
 import * as FaceRoutes from "../../ingress/FaceRoutes.ts"
 import type { Slice } from "../../ingress/Slice.ts"
-import * as Segments from "../../kernel/beat/Segments.ts"
-import * as SpaceRuns from "../../kernel/space/SpaceRuns.ts"
+import * as Segments from "../../kernel/runs/Segments.ts"
+import * as SpaceRuns from "../../kernel/api/SpaceRuns.ts"
 
 /**
  * The slice `durable`.

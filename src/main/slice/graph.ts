@@ -5,7 +5,7 @@
  */
 import * as Routes from "../../ingress/Graph.ts"
 import type { Slice } from "../../ingress/Slice.ts"
-import * as SpaceGraph from "../../kernel/space/SpaceGraph.ts"
+import * as SpaceGraph from "../../kernel/api/SpaceGraph.ts"
 
 /**
  * The slice `graph`.

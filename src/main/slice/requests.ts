@@ -5,7 +5,7 @@
  */
 import * as Routes from "../../ingress/Io.ts"
 import { ofLedger } from "../../ingress/Slice.ts"
-import * as SpaceIo from "../../kernel/space/SpaceIo.ts"
+import * as SpaceIo from "../../kernel/api/SpaceIo.ts"
 import { requests } from "../../reactor/Ledger.ts"
 import { outside } from "../../reactor/Outside.ts"
 

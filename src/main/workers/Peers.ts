@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { DeliveryCallbacks, Peer, ResolvePeer } from "../../kernel/space/Delivery.ts"
+import type { DeliveryCallbacks, Peer, ResolvePeer } from "../../kernel/live/Delivery.ts"
 import type { Pending } from "../../kernel/model/Signal.ts"
 import type { Env, Refusal } from "./Platform.ts"
 

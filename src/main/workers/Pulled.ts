@@ -8,7 +8,7 @@
  */
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
-import { refusalOf } from "../../kernel/space/Delivery.ts"
+import { refusalOf } from "../../kernel/live/Delivery.ts"
 import type { Pulled } from "./Platform.ts"
 
 /** The fields of a failure that a page or its problem details may show: the plain ones, and the name of the space. */

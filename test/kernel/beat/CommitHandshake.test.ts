@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { defaults, PersistenceError, Reporter, StoreBusy, StoreUnavailable } from "systole"
 import type { Limits } from "systole"
-import { after, CommitHandshake, type HandshakeState, type HandshakeStep } from "../../../src/kernel/beat/CommitHandshake.ts"
+import { after, CommitHandshake, type HandshakeState, type HandshakeStep } from "../../../src/kernel/beat/loop/CommitHandshake.ts"
 import { present } from "../../support/Present.ts"
 
 const at = { space: "shop", place: "here" }

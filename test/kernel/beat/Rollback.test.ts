@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import {
   Computation, Document, Enzyme, Kernel, Materializer, replay, type Space, type SpaceStore, type Transaction, type Value, verify, why
 } from "systole"
-import { RollbackPlan } from "../../../src/kernel/beat/RollbackPlan.ts"
+import { RollbackPlan } from "../../../src/kernel/beat/command/RollbackPlan.ts"
 import type { Documents } from "../../../src/kernel/model/Documents.ts"
 import { isReplayedEqual } from "../../conformance/ReplayCheck.ts"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"

@@ -1,0 +1,98 @@
+/**
+ * Access to a space, open or closed.
+ *
+ * An unused space may be closed. Its access remains valid: a request opens the space
+ * first and keeps it open until the answer. Only a space that stopped because its store
+ * failed stays stopped.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { PersistenceError } from "../../persistence/PersistenceError.ts"
+import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
+import type { PostedSignal, PostHears } from "../view/Space.ts"
+import type { LiveSpace } from "../live/LiveSpace.ts"
+
+/** One request to an open space, from its begin to its end. */
+class Visit {
+  private space: LiveSpace | undefined
+
+  enter(space: LiveSpace): LiveSpace {
+    space.enter()
+    this.space = space
+    return space
+  }
+
+  leave(): void {
+    this.space?.leave()
+  }
+}
+
+/**
+ * Opens a space if it is closed, and counts requests in progress.
+ */
+export class Access {
+  readonly name: string
+  private space: LiveSpace
+  private readonly reopen: Effect.Effect<LiveSpace, SpaceStopped>
+
+  constructor(space: LiveSpace, reopen: Effect.Effect<LiveSpace, PersistenceError | SpaceStopped>) {
+    this.name = space.name
+    this.space = space
+    this.reopen = Effect.mapError(reopen, (error) => asStopped(space.name, error))
+  }
+
+  // The finalizer is in place before the entry: an acquisition of its own costs each request several microseconds more.
+  use<A, E>(see: (space: LiveSpace) => Effect.Effect<A, E>): Effect.Effect<A, E | SpaceStopped> {
+    return Effect.suspend(() => {
+      const visit = new Visit()
+      return Effect.onExit(this.visited(visit, see), () => Effect.sync(() => visit.leave()))
+    })
+  }
+
+  // As an unwrapped stream, but with one finalizer and no scope of its own.
+  stream<A, E>(see: (space: LiveSpace) => Stream.Stream<A, E>): Stream.Stream<A, E | SpaceStopped> {
+    return Stream.fromChannel(Channel.fromTransform((upstream, scope) => {
+      const visit = new Visit()
+      return Effect.flatMap(
+        Scope.addFinalizer(scope, Effect.sync(() => visit.leave())),
+        () => this.visited(visit, (space) => Channel.toTransform(see(space).channel)(upstream, scope))
+      )
+    }))
+  }
+
+  private visited<A, E>(visit: Visit, see: (space: LiveSpace) => Effect.Effect<A, E>): Effect.Effect<A, E | SpaceStopped> {
+    return Effect.suspend(() => this.space.isRetired
+      ? Effect.flatMap(this.open(visit), see)
+      : see(visit.enter(this.space)))
+  }
+
+  /** Opens the space again and enters it; a space that retires in between is opened once more. */
+  private open(visit: Visit): Effect.Effect<LiveSpace, SpaceStopped> {
+    return Effect.flatMap(this.reopen, (space) => {
+      this.space = space
+      return space.isRetired ? this.open(visit) : Effect.succeed(visit.enter(space))
+    })
+  }
+
+  /** Posts a signal. Returns the call that cancels its callbacks. */
+  post(posted: PostedSignal, hears: PostHears): () => void {
+    if (!this.space.isRetired) return this.space.signals.post(posted, hears)
+    let isHeard = true
+    let cancel = (): void => {
+      isHeard = false
+    }
+    const visit = new Visit()
+    Effect.runFork(this.open(visit)).addObserver((exit) => {
+      if (Exit.isFailure(exit)) return isHeard ? hears.fail(asStopped(this.name, Cause.squash(exit.cause))) : undefined
+      if (isHeard) cancel = exit.value.signals.post(posted, hears)
+      visit.leave()
+    })
+    return () => cancel()
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * Large content of one space: uploads to the content store, reads of parts, and the collection of objects without a use.
+ *
+ * Below the name of its space and of its upload, content has an object with its digest and one for each part. The descriptor
+ * is stored last. Objects that no descriptor names are deleted a day after their last change, a page with each upload.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import { PART } from "../../persistence/Backend.ts"
+import * as LargeContent from "../../persistence/LargeContent.ts"
+import { type BlobPart, retention } from "../../persistence/Persistence.ts"
+import { cutoff } from "../../persistence/Pruning.ts"
+import { PersistenceError, StoreDamaged, StoreUnavailable } from "../../persistence/PersistenceError.ts"
+import * as SpaceClock from "../../stage/SpaceClock.ts"
+import * as ClockChange from "../beat/command/ClockChange.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
+import { expected } from "../view/Expected.ts"
+import type { Space } from "../view/Space.ts"
+import { RecentParts } from "./RecentParts.ts"
+import type { Uploads } from "./Uploads.ts"
+
+const CONTENT = "content-"
+
+/** The most objects of one look: more than the largest upload has, and a page. */
+const MOST_OBJECTS = LargeContent.MOST / LargeContent.OBJECT + 2 * LargeContent.KEYS
+
+/** A number of a part in keys, so that keys are in the order of parts. */
+const partName = (part: number): string => `part-${String(part).padStart(6, "0")}`
+
+const uploadOf = ({ key }: LargeContent.ListedObject): string => key.split("/")[1] ?? ""
+
+/** Deletes objects. */
+const erase = async (store: Pick<LargeContent.ContentStore, "delete">, keys: ReadonlyArray<string>): Promise<void> => {
+  for (let at = 0; at < keys.length; at += LargeContent.KEYS) await store.delete(keys.slice(at, at + LargeContent.KEYS))
+}
+
+/** Deletes all objects of a space. */
+export const clear = async (store: LargeContent.ContentStore, space: string): Promise<void> => {
+  for (let after = "", more = true; more;) {
+    const page = await LargeContent.listed(store, `${space}/`, after)
+    await erase(store, page.objects.map(({ key }) => key))
+    after = page.objects.at(-1)?.key ?? ""
+    more = page.more
+  }
+}
+
+/**
+ * The large content of one space.
+ */
+export class LargeUploads {
+  private readonly state: LiveState
+  private readonly uploads: Pick<Uploads, "begin" | "open">
+  private readonly store: LargeContent.ContentStore | undefined
+  /** The last key that the collection has seen. */
+  private seen = ""
+  private isCollecting = false
+
+  constructor(state: LiveState, uploads: Pick<Uploads, "begin" | "open">, store: LargeContent.ContentStore | undefined) {
+    this.state = state
+    this.uploads = uploads
+    this.store = store
+  }
+
+  readonly receive: Space["receive"] = (chunks) =>
+    Effect.gen({ self: this }, function*() {
+      const { descriptor, hash } = yield* Effect.tryPromise({ try: () => this.upload(chunks), catch: expected(PersistenceError) })
+      const isKnown = this.state.store.holds(hash)
+      const { store, writer } = yield* this.uploads.begin
+      writer.write(LargeContent.encode(descriptor))
+      yield* store(hash)
+      // Known content keeps its descriptor, and with it the objects of the earlier upload.
+      void this.tidy(isKnown ? () => this.drop(descriptor.upload, hash, descriptor.parts.length) : async () => {})
+      return { hash, size: descriptor.size }
+    })
+
+  /** Deletes objects while the upload is answered. A space with a deletion in progress counts as used. */
+  private async tidy(drop: () => Promise<void>): Promise<void> {
+    const { state: { reporter }, uploads } = this
+    uploads.open++
+    try {
+      await drop()
+      if (this.isCollecting) return
+      this.isCollecting = true
+      await this.collect().finally(() => this.isCollecting = false)
+    } catch (error) {
+      reporter.report(UnexpectedFailure.of(error))
+    } finally {
+      uploads.open--
+    }
+  }
+
+  /** A part of content with this descriptor. */
+  part(hash: string, large: LargeContent.Descriptor, part: number): Effect.Effect<BlobPart, PersistenceError> {
+    return Effect.tryPromise({ try: () => this.partOf(hash, large, part), catch: expected(PersistenceError) })
+  }
+
+  private async partOf(hash: string, { parts, size, upload }: LargeContent.Descriptor, part: number): Promise<BlobPart> {
+    const at = part * PART
+    if (at >= size) return { bytes: new Uint8Array(), size }
+    const number = Math.floor(at / LargeContent.OBJECT)
+    const bytes = await this.object(`${this.state.space}/${upload}/${partName(number)}`, { hash, digest: parts[number] ?? "" })
+    const from = at - number * LargeContent.OBJECT
+    // A copy, because a view keeps all of the larger part in memory for as long as its client takes.
+    return { bytes: bytes.slice(from, from + PART), size }
+  }
+
+  /** The bytes of a part, when they have its digest. */
+  private object(key: string, part: { readonly hash: string; readonly digest: string }): Promise<Uint8Array> {
+    const load = () => this.load(key, part)
+    return this.store === undefined ? load() : RecentParts.of(this.store).get(key, load)
+  }
+
+  private async load(key: string, { digest, hash }: { readonly hash: string; readonly digest: string }): Promise<Uint8Array> {
+    const bytes = await this.call((store) => store.get(key))
+    const found = bytes === undefined ? undefined : this.state.hash(bytes)
+    if (bytes !== undefined && found === digest) return bytes
+    const { space } = this.state
+    const problem = found === undefined ? "is absent" : `has the digest ${found}, and ${digest} was written`
+    const detail = `object ${key} of the content ${hash} ${problem}`
+    throw new PersistenceError({ reason: new StoreDamaged({ space, place: this.place, detail }) })
+  }
+
+  private async upload(chunks: AsyncIterable<Uint8Array>) {
+    const { hash, seed, space, startHash } = this.state
+    const upload = seed()
+    const hasher = startHash()
+    const part = new Uint8Array(LargeContent.OBJECT)
+    const parts: Array<string> = []
+    let filled = 0
+    let size = 0
+    const flush = async (): Promise<void> => {
+      const bytes = part.subarray(0, filled)
+      parts.push(hash(bytes))
+      filled = 0
+      const key = `${space}/${upload}/${partName(parts.length - 1)}`
+      await this.call((store) => store.put(key, bytes))
+    }
+    try {
+      for await (const chunk of chunks) {
+        hasher.update(chunk)
+        size += chunk.length
+        for (let at = 0; at < chunk.length;) {
+          const taken = chunk.subarray(at, at + LargeContent.OBJECT - filled)
+          part.set(taken, filled)
+          filled += taken.length
+          at += taken.length
+          if (filled === LargeContent.OBJECT) await flush()
+        }
+      }
+      if (filled > 0) await flush()
+      const digest = hasher.hex()
+      await this.call((store) => store.put(`${space}/${upload}/${CONTENT}${digest}`, new Uint8Array()))
+      return { hash: digest, descriptor: { size, upload, parts } }
+    } catch (error) {
+      // What cannot be deleted now is deleted by a later collection.
+      await this.drop(upload, undefined, parts.length).catch(() => {})
+      throw error
+    }
+  }
+
+  /** Deletes the objects of an upload. */
+  private async drop(upload: string, hash: string | undefined, parts: number): Promise<void> {
+    const names = [...hash === undefined ? [] : [`${CONTENT}${hash}`], ...Array.from({ length: parts }, (_, part) => partName(part))]
+    await this.call((store) => erase(store, names.map((name) => `${this.state.space}/${upload}/${name}`)))
+  }
+
+  /** Deletes the objects without a use among one page of them. */
+  private async collect(): Promise<void> {
+    const { clock, host, liveClock, space } = this.state
+    const objects: Array<LargeContent.ListedObject> = []
+    let more = true
+    // A page may end within an upload, so the last upload of a list that goes on is left to the next collection.
+    while (more && objects.length < MOST_OBJECTS && new Set(objects.map(uploadOf)).size < 2) {
+      const page = await this.call((store) => LargeContent.listed(store, `${space}/`, objects.at(-1)?.key ?? this.seen))
+      objects.push(...page.objects)
+      more = page.more
+    }
+    const uploads = [...Map.groupBy(objects, uploadOf)]
+    const complete = more && uploads.length > 1 ? uploads.slice(0, -1) : uploads
+    const now = host.now()
+    // By the next collection a beat may have captured the jump.
+    if (ClockChange.noted(this.state, now) !== undefined) return
+    // The content store dates objects by the clock of its own host.
+    const last = liveClock.ofHost(cutoff(now, retention.contentMillis, SpaceClock.uncounted(clock, now)))
+    const unused = complete.flatMap(([upload, own]) => {
+      const isNew = own.some(({ modified }) => modified > last)
+      return isNew || this.isUsed(upload, own) ? [] : own.map(({ key }) => key)
+    })
+    await this.call((store) => erase(store, unused))
+    this.seen = more ? complete.at(-1)?.[1].at(-1)?.key ?? "" : ""
+  }
+
+  /** Whether the store of the space has the descriptor of an upload. */
+  private isUsed(upload: string, objects: ReadonlyArray<LargeContent.ListedObject>): boolean {
+    const prefix = `${this.state.space}/${upload}/${CONTENT}`
+    const hash = objects.find(({ key }) => key.startsWith(prefix))?.key.slice(prefix.length)
+    const first = hash === undefined ? undefined : this.state.store.blobPart(hash, 0)
+    return hash !== undefined && first !== undefined && LargeContent.decodePart(hash, first)?.upload === upload
+  }
+
+  /** Calls the content store. Its failures name its place. */
+  private async call<A>(run: (store: LargeContent.ContentStore) => Promise<A>): Promise<A> {
+    const { store } = this
+    if (store === undefined) throw this.unavailable("the configuration names none. Set \"content\" in systole.config.ts")
+    try {
+      return await run(store)
+    } catch (error) {
+      throw this.unavailable(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  private get place(): string {
+    return this.store?.place ?? "the content store"
+  }
+
+  private unavailable(detail: string): PersistenceError {
+    return new PersistenceError({ reason: new StoreUnavailable({ space: this.state.space, place: this.place, detail }) })
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * Recovery: the state of a space from its store, as of the newest durable beat.
+ *
+ * @module
+ */
+import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
+import type { Reporter } from "../../diagnostic/Reporter.ts"
+import type { Hash } from "../../persistence/Hash.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { Registry, Resolution } from "../../registry/Registry.ts"
+import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
+import type { LedgerList } from "../../ledger/LedgerList.ts"
+import * as StoreCheck from "../../ledger/StoreCheck.ts"
+import type { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { DurableRuns, RunsOfSpaces } from "../beat/DurableRuns.ts"
+import type { RunHost } from "../watchdog/RunHost.ts"
+import type { LiveState } from "../beat/loop/LiveState.ts"
+import { CommitHandshake } from "../beat/loop/CommitHandshake.ts"
+import { LiveClock } from "../inbox/LiveClock.ts"
+import { Schedules } from "../beat/command/Schedules.ts"
+import { OutboxQueue } from "../inbox/OutboxQueue.ts"
+import { BeatScheduler } from "../derived/BeatScheduler.ts"
+import type { CursorKey } from "../model/CursorKey.ts"
+import { bindingsIn, Documents } from "../model/Documents.ts"
+import { Inbox } from "../inbox/Inbox.ts"
+import type { Settings } from "../model/Limits.ts"
+import type { Holds } from "../model/Holds.ts"
+import type { LostBeats } from "../journal/LostBeats.ts"
+import * as Labels from "../../stage/Labels.ts"
+import * as SpaceClock from "../../stage/SpaceClock.ts"
+import * as Journal from "../journal/Journal.ts"
+import * as Modules from "../model/Modules.ts"
+import * as Awaited from "../model/Awaited.ts"
+import type { Pacemaker } from "../model/Pacemaker.ts"
+import { Parked } from "../model/Parked.ts"
+import * as Pieces from "../derived/Pieces.ts"
+import type { ModuleRestore } from "../model/ModuleRestore.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
+import type { Watched } from "../watchdog/RunSupervisor.ts"
+import { Pending, type Signal } from "../model/Signal.ts"
+import type { Supervision } from "../watchdog/Supervision.ts"
+
+/** The dependencies that the spaces of a kernel share. */
+export interface Parts {
+  readonly registry: Registry["Service"]
+  readonly ledgers: LedgerList
+  readonly runs: RunsOfSpaces
+  readonly nodes: NodeModules
+  readonly schedulers: Scheduler["Service"]
+  readonly settings: Settings
+  readonly hash: Hash["Service"]
+  readonly pacemaker: Pacemaker["Service"]
+  readonly host: RunHost
+  /** The clock of the host, since it has run evenly. */
+  readonly steady: LiveState["steady"]
+  readonly restore: ModuleRestore
+  readonly reporter: Reporter
+  /** The names of held spaces. */
+  readonly held: Holds
+  readonly supervision: Supervision | undefined
+  readonly lostBeats: LostBeats
+  readonly cursorKey: CursorKey | undefined
+}
+
+/** The newest entry has the newest form: whoever wrote a newer one did so last. A damaged one keeps only its own beat from readers. */
+const checkJournal = (store: SpaceStore): void => {
+  try {
+    const row = store.entry(store.head().beat)
+    if (row !== undefined) Journal.checkVersion(row.text, store.space)
+  } catch (error) {
+    if (!(error instanceof PersistenceError && error.code === "store/damaged")) throw error
+  }
+}
+
+/**
+ * The state of a space: its bindings, and all pending input.
+ *
+ * @throws PersistenceError
+ */
+export const recover = (store: SpaceStore, parts: Parts): LiveState => {
+  const { hash, held, host, ledgers, lostBeats, nodes, pacemaker, restore, registry, reporter, schedulers, settings, supervision } = parts
+  // Records come with beats.
+  if (store.head().beat >= 0) StoreCheck.check(store, ledgers)
+  checkJournal(store)
+  const documents = documentsOf(store, parts)
+  Modules.leaveOut(registry, documents)
+  const inbox = new Inbox(settings.limits, store)
+  const bindings = bindingsIn(store, documents)
+  const isNew = store.head().beat < 0 && settings.boot
+  // The initial signal precedes all input from outside. The boot resumes the space in the second beat.
+  const isInitialized = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT)
+  const mode = isInitialized ? { ...SpaceMode.open, gated: true } : SpaceMode.read(store, documents)
+  inbox.rule(mode)
+  const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
+  const durable = durableRuns(store, parts)
+  const clocks = clocksOf(store, documents, parts)
+  const schedules = new Schedules()
+  let number = restoreQueue(store, { inbox, departures, durable, liveClock: clocks.liveClock, schedules })
+  inbox.held.tell = telling(store.space, reporter, (signal) =>
+    registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
+  const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
+  const next = (): number => ++number
+  const sentry = supervision?.supervise(watched(store, lostBeats, inbox))
+  for (const { ledger, place } of ledgers.all) {
+    inbox.waits.rebook({ gone: [], next: ledger.timers(states[place]) }, { number: next, urgent: ledger.urgentTimers !== undefined })
+  }
+  return {
+    space: store.space,
+    store,
+    documents,
+    inbox,
+    departures,
+    enzymes: registry,
+    nodes,
+    derivation: new BeatScheduler(nodes, {
+      committed: documents,
+      schedulers,
+      limit: settings.limits.residentBytes,
+      kept: store.observations(),
+      pieces: Pieces.restore(store, documents),
+      hash: hash.hex,
+      timer: host.now,
+      tell: (fact) => host.scope.outside(() => reporter.report({ ...fact, space: store.space, beat: undefined })),
+      stop: host.watch?.stop,
+      sentry
+    }),
+    bindings,
+    durable,
+    mode,
+    ...clocks,
+    parked: new Parked(),
+    ledgers,
+    states,
+    settings,
+    labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
+    hash: hash.hex,
+    seed: pacemaker.seed,
+    sentry,
+    restore,
+    startHash: hash.start,
+    reporter,
+    handshake: new CommitHandshake({ space: store.space, store, host, limits: settings.limits, reporter }),
+    schedules,
+    lostBeats,
+    held,
+    number: next
+  }
+}
+
+/** The documents of a space. Content that arrived after the last beat of the previous process is dated by the next beat. */
+const documentsOf = (store: SpaceStore, { host, settings }: Pick<Parts, "host" | "settings">): Documents => {
+  const documents = new Documents(store, settings.limits.residentBytes, host.scope.outside)
+  for (const hash of store.undated()) documents.arrive(hash)
+  return documents
+}
+
+/** The clock of a space, over that of the host. */
+const clocksOf = (store: SpaceStore, documents: Documents, { host, settings, steady }: Parts) => {
+  const clock = SpaceClock.read(documents.read(SpaceClock.ADDRESS.key))
+  const { behindMillis } = settings.limits
+  const liveClock = new LiveClock({ host, head: () => store.head(), recorded: clock, behindMillis })
+  return { clock, liveClock, host: liveClock.host, steady }
+}
+
+/** The durable runs of a space. */
+const durableRuns = ({ space }: SpaceStore, { hash, host, reporter, runs, settings }: Parts): DurableRuns =>
+  runs.make({
+    space,
+    resident: settings.limits.residentRuns,
+    placeOf: host.scope.placeOf,
+    // Only a development host watches runs.
+    report: host.watch === undefined ? undefined : (told) => host.scope.outside(() => reporter.report(told))
+  }, hash.hex)
+
+const watched = (store: SpaceStore, lostBeats: LostBeats, { flights, waiting }: Inbox): Watched => {
+  const head = store.head().beat
+  const isOpen = (event: string): boolean => waiting.has(event) || flights.has(event)
+  return { space: store.space, head, next: Math.max(head, lostBeats.newest(store.space)) + 1, isOpen }
+}
+
+/** The parts of a space with what waits. */
+interface Queues {
+  readonly inbox: Inbox
+  readonly departures: OutboxQueue
+  readonly durable: DurableRuns
+  readonly liveClock: LiveClock
+  readonly schedules: Schedules
+}
+
+/**
+ * Restores all that waits. Returns the number of the newest row.
+ *
+ * @throws PersistenceError
+ */
+const restoreQueue = (store: SpaceStore, { departures, durable, inbox, liveClock, schedules }: Queues): number => {
+  let number = 0
+  for (const row of store.queue()) {
+    const pending = durable.whole(Pending.fromRow(row), store)
+    if (pending.since !== undefined) liveClock.note(pending.since)
+    if (pending.leaves) departures.add(pending)
+    else inbox.restore(pending)
+    schedules.restore(pending.signal)
+    number = row.seq
+  }
+  for (const [oid, isEnd] of durable.noted(store)) inbox.resumeRun(oid, undefined, isEnd)
+  return number
+}
+
+/** The initial signal of a new space, for enzymes that match it. */
+export const INIT = "/CEP:sig_sys/init"
+
+/**
+ * Whether a recovered space is new and has enzymes for its initial signal.
+ */
+export const isBeginning = ({ mode, store }: Pick<LiveState, "mode" | "store">): boolean => mode.gated && store.head().beat < 0
+
+/** Reports each absent enzyme with held signals, once. */
+const telling = (space: string, reporter: Reporter, resolve: (signal: Signal) => Resolution) => {
+  const told = new Set<string>()
+  return (signal: Signal): void => {
+    for (const { name } of resolve(signal).leftOut?.() ?? []) {
+      if (told.has(name)) continue
+      told.add(name)
+      const note = `what only ${name} takes waits, first ${signal.id} on ${signal.signal ?? signal.target ?? ""}`
+      const fact = Diagnostic.of("enzyme/held", { origin: { kind: "enzyme", name }, subject: undefined, note })
+      reporter.report({ ...fact, space, beat: undefined })
+    }
+  }
+}
