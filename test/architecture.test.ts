@@ -283,6 +283,7 @@ describe("architecture", () => {
       ["systole/cells", "./src/cell/index.ts"],
       ["systole/client", "./src/client/index.ts"],
       ["systole/contract", "./src/contract/index.ts"],
+      ["systole/embed", "./src/main/Embed.ts"],
       ["systole/guards", "./src/main/RunGuards.ts"],
       ["systole/react", "./src/react/index.ts"],
       ["systole/rich", "./src/cell/RichJson.ts"],

@@ -34,6 +34,7 @@ import type { Reload } from "../loader/Reload.ts"
 import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
 import { CurrentContentStore } from "../persistence/LargeContent.ts"
+import type { Persistence } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Channel, Job } from "../reactor/Channel.ts"
 import { CurrentJobObserver, Reactor } from "../reactor/Reactor.ts"
@@ -69,7 +70,7 @@ export interface Project {
 }
 
 /** The location of a project and the services of its host. */
-export interface Site {
+export interface Site<E = never> {
   readonly root: string
   readonly modules: Layer.Layer<ModuleHost>
   readonly pacemaker: Layer.Layer<Pacemaker>
@@ -80,15 +81,19 @@ export interface Site {
   readonly configuration?: Reloads.Configuration
   /** The held spaces; by default those of the settings. */
   readonly holds?: Holds
+  /** Another store than that of the configuration. */
+  readonly persistence?: Layer.Layer<Persistence, E, Hash>
+  /** Whether the process is that of the project, whose watchdog may end it: by default it is. */
+  readonly isOwnProcess?: boolean
 }
 
 /**
  * Opens a project until the scope closes: loads its modules, then starts the kernel over its store.
  */
-export const open = Effect.fn("Project.open")(function*(
+export const open = Effect.fn("Project.open")(function*<E = never>(
   config: Config.Config,
-  site: Site
-): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
+  site: Site<E>
+): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError | E, Scope.Scope> {
   const { holds, modules, pacemaker, reporter, root } = site
   const slices = Slices.without(site.slices, config.without)
   const { options, use } = config.persistence
@@ -97,21 +102,18 @@ export const open = Effect.fn("Project.open")(function*(
   const host = yield* Layer.build(modules)
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const persistence = yield* Loader.persistence(found, use)
-  const store = yield* Effect.try({
+  const store: Layer.Layer<Persistence, PersistenceError | E, Hash> = site.persistence ?? (yield* Effect.try({
     try: () => persistence({ folder: resolve(root, config.data), options }),
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
-  })
+  }))
   const place = { root, folder: resolve(root, config.data), host: HostVersion.nameOf(process.versions) }
   const channels = yield* Loader.channels(found, config, place)
   const reactor = Reactor[config.reactor](holds === undefined ? channels : channels.map(silent))
   const contents = Layer.succeed(CurrentContentStore, yield* ContentProvider.open(found, config, { ...place, bindings: {} }))
-  const { stopMillis, stuckMillis } = config.kernel.limits
-  const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
+  const watchdog = yield* watching(config, site)
   const past = Layer.provide(Loader.restore, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
-  const supervision = Layer.succeed(Supervision.CurrentSupervision, Supervision.make(watchdog))
-  const jobs = Layer.succeed(CurrentJobObserver, watchdog.jobs)
   const held = Layer.succeed(CurrentHolds, holds)
-  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), supervision, jobs, held)
+  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), watchdog.layer, held)
   const services = { slices, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const places = { placeOf: (error: unknown) => SourceMaps.place(error)?.place ?? CallPlace.find(error) }
@@ -147,10 +149,31 @@ export const open = Effect.fn("Project.open")(function*(
     kernel,
     app,
     localToken,
-    resume: Effect.andThen(Effect.sync(watchdog.start), resumeKernel),
+    resume: Effect.andThen(watchdog.start, resumeKernel),
     closeStreams: () => closing.abort()
   }
 })
+
+/** The watchdog of the process, as the layer through which a kernel tells it of its runs and its jobs. */
+interface Watching {
+  readonly layer: Layer.Layer<never>
+  readonly start: Effect.Effect<void>
+}
+
+const watching = (
+  config: Config.Config,
+  { isOwnProcess = true, reporter, root }: Pick<Site, "isOwnProcess" | "reporter" | "root">
+): Effect.Effect<Watching, never, Scope.Scope> => {
+  if (!isOwnProcess) return Effect.succeed({ layer: Layer.empty, start: Effect.void })
+  const { stopMillis, stuckMillis } = config.kernel.limits
+  return Effect.map(HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis }), (watchdog) => ({
+    start: Effect.sync(watchdog.start),
+    layer: Layer.mergeAll(
+      Layer.succeed(Supervision.CurrentSupervision, Supervision.make(watchdog)),
+      Layer.succeed(CurrentJobObserver, watchdog.jobs)
+    )
+  }))
+}
 
 /** The limits of the rate of requests, if the configuration has some. */
 const ratesOf = ({ rates, trustedProxies = [] }: Config.Config["access"]) =>

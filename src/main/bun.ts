@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { setImmediate } from "node:timers"
 import type { Fetch } from "../cli/Host.ts"
 import type * as Main from "./Main.ts"
+import { turn } from "./HostTurn.ts"
 import * as IdleCollector from "./IdleCollector.ts"
 
 /** The connections of Bun's server. */
@@ -30,7 +30,7 @@ declare const Bun: {
  */
 export const platform: Main.Platform = {
   turn: IdleCollector.collectWhenIdle({
-    turn: (run) => void setImmediate(run),
+    turn,
     later: IdleCollector.later,
     collect: async () => void Bun.gc(true)
   }),

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { setImmediate } from "node:timers"
 import type { Fetch } from "../cli/Host.ts"
-import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type * as Main from "./Main.ts"
+import { ofDeno as turn } from "./HostTurn.ts"
 import * as IdleCollector from "./IdleCollector.ts"
 
 /** The used part of Deno's API. */
@@ -40,16 +39,6 @@ const leaveOutNotice = (): void => {
 }
 
 leaveOutNotice()
-
-const empty = new Uint8Array(0)
-
-/**
- * A turn of Deno's event loop.
- *
- * Deno does not poll its sockets between immediates, but does so while it waits for another thread. A digest is the
- * cheapest work for another thread.
- */
-const turn: Turn = (run, again) => again === true ? void crypto.subtle.digest("SHA-256", empty).then(run, run) : void setImmediate(run)
 
 /**
  * Returns the free memory of glibc's arenas to the system, which is tens of MiB after a load.

@@ -6,10 +6,10 @@
 import { serve } from "@hono/node-server"
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { setImmediate } from "node:timers"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import type * as Main from "./Main.ts"
+import { turn } from "./HostTurn.ts"
 import * as IdleCollector from "./IdleCollector.ts"
 
 // Disable pretenuring: V8 allocates objects in the old generation if earlier ones of the same site survived a minor
@@ -53,7 +53,7 @@ const serverOptions = { requestTimeout: 0, headersTimeout: 60_000, keepAlive: tr
  * The platform of Node: its HTTP server and its event loop.
  */
 export const platform: Main.Platform = {
-  turn: IdleCollector.collectWhenIdle({ turn: (run) => void setImmediate(run), later: IdleCollector.later, collect }),
+  turn: IdleCollector.collectWhenIdle({ turn, later: IdleCollector.later, collect }),
   serve: (fetch, { host, port }) =>
     new Promise((resolve, reject) => {
       const server = serve(

@@ -45,7 +45,7 @@ const copy = (terminal: Terminal, folder: string): void => {
 /** Gives a project the packages that an installation would. */
 const install = ({ root: project }: Terminal): void => {
   cpSync(join(root, "enzymes"), join(project, "node_modules/systole/dist/enzymes"), { recursive: true })
-  symlinkSync(join(root, "node_modules/effect"), join(project, "node_modules/effect"), "dir")
+  for (const name of ["effect", "hono"]) symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name), "dir")
 }
 
 /** A program of the project, which finds the package as an installed one does. */

@@ -5,7 +5,7 @@ import * as Installation from "../../src/main/Installation.ts"
 import { root } from "../scripts/Host.ts"
 
 /** Exports that no module of a project shares with the command. */
-const apart = ["./client", "./contract", "./guards", "./package.json", "./react", "./rich", "./workers"]
+const apart = ["./client", "./contract", "./embed", "./guards", "./package.json", "./react", "./rich", "./workers"]
 
 describe("Installation", () => {
   it("finds the modules that a project shares with the command", () => {

@@ -16,6 +16,7 @@ const cells = new URL("../../src/cell/index.ts", import.meta.url).href
 const client = new URL("../../src/client/index.ts", import.meta.url).href
 const contract = new URL("../../src/contract/index.ts", import.meta.url).href
 const react = new URL("../../src/react/index.ts", import.meta.url).href
+const embed = new URL("../../src/main/Embed.ts", import.meta.url).href
 const guards = new URL("../../src/main/RunGuards.ts", import.meta.url).href
 const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).href
 
@@ -25,6 +26,7 @@ const locate = (specifier) => {
   if (specifier === "systole/client") return client
   if (specifier === "systole/testing") return testing
   if (specifier === "systole/react") return react
+  if (specifier === "systole/embed") return embed
   if (specifier === "systole/guards") return guards
   if (specifier === "systole/contract") return contract
   return specifier.startsWith("systole/plugins/") ? plugin(specifier.slice(16)) : specifier

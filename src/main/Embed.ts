@@ -1,0 +1,244 @@
+/**
+ * The runtime inside a program with an HTTP server of its own, exported as `systole/embed`: one layer with SQLite, and the routes
+ * below `/v1` as a function from a request to its response.
+ *
+ * It runs on Node, Deno and Bun. The program listens, ends and logs; there is no watchdog of the process.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import memory from "../../plugins/memory.ts"
+import sqlite from "../../plugins/sqlite.ts"
+import { CurrentReporter, line, Reporter } from "../diagnostic/Reporter.ts"
+import type { App } from "../ingress/App.ts"
+import { Kernel } from "../kernel/space/Kernel.ts"
+import * as Config from "../loader/Config.ts"
+import * as Plugin from "../loader/Plugin.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import { Persistence } from "../persistence/Persistence.ts"
+import type { Enzyme } from "../registry/Enzyme.ts"
+import type { Definition as NodeDefinition } from "../scheduler/Definition.ts"
+import * as HostPacemaker from "./HostPacemaker.ts"
+import * as HostTurn from "./HostTurn.ts"
+import * as ManifestModules from "./ManifestModules.ts"
+import * as Project from "./Project.ts"
+import * as Slices from "./Slices.ts"
+
+/** The fields of a configuration that the program decides itself: it gives its modules, and it listens. */
+const OWN = ["agent", "enzymes", "environments", "host", "plugins", "port"] as const
+
+/** A module of the program: an enzyme, a reactive node, or a plugin with its channels and enzymes. */
+export type Module = Enzyme | NodeDefinition | Plugin.Plugin
+
+/**
+ * The choices of a program.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Options<E = never> {
+  /** The enzymes, nodes and plugins. A replay of old beats uses these modules, since the store has no text of them. */
+  readonly modules: ReadonlyArray<Module>
+  /**
+   * The configuration, as in `systole.config.ts`. `data` is relative to the working folder, and by default `.data`. The variables
+   * `SYSTOLE_TOKEN` and `SYSTOLE_TOKEN_<READER>` of the process replace its tokens.
+   */
+  readonly config?: Omit<Config.Definition, typeof OWN[number]>
+  /** Another store than that of `config.persistence`, which is SQLite by default. */
+  readonly persistence?: Layer.Layer<Persistence, E, Hash>
+  /** Allows requests without a token. The program then lets in only those that it has checked. */
+  readonly public?: true
+}
+
+/**
+ * The routes of the runtime, for a server of the program: `/v1`, `/livez`, `/readyz`, `/openapi.json` and `/docs`.
+ *
+ * A body is read from the request, and an event stream ends with its signal. `address` is the address of the caller, which
+ * `access.rates` counts; without it, they count all callers as one.
+ *
+ * @category services
+ * @since 0.2.0
+ */
+export class Routes extends Context.Service<Routes, {
+  readonly fetch: App["fetch"]
+}>()("systole/embed/Routes") {}
+
+/**
+ * A layer of an embedded runtime fails. `layer` is its name, and `cause` the failure.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export class LayerFailed extends Data.TaggedError("LayerFailed")<{
+  readonly layer: "modules" | "persistence"
+  readonly reason: string
+  readonly cause?: unknown
+}> {
+  readonly code = "embed/layer"
+  override get message() {
+    return `The layer "${this.layer}" of the embedded runtime fails: ${this.reason}`
+  }
+}
+
+/** The failures of an embedded runtime at its start. */
+export type Failure = Config.InvalidConfig | LayerFailed
+
+/** A started runtime. */
+export interface Embedded extends AsyncDisposable {
+  readonly kernel: Kernel["Service"]
+  readonly fetch: App["fetch"]
+  /** Ends all streams, waits for the beat in progress, and closes the stores. A second call waits for the first. */
+  readonly close: () => Promise<void>
+}
+
+const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
+
+const failed = (layer: LayerFailed["layer"], cause: unknown): LayerFailed => new LayerFailed({ layer, reason: messageOf(cause), cause })
+
+const refuse = (reason: string) => Effect.fail(new Config.InvalidConfig({ reason }))
+
+/** Decodes the configuration. The program decides where it listens, so a token is required as for any address. */
+const decoded = <E>({ config = {}, public: isPublic }: Options<E>): Effect.Effect<Config.Config, Config.InvalidConfig> => {
+  const own = OWN.find((field) => Object.hasOwn(config, field))
+  if (own !== undefined) return refuse(`the field ${own} is the program's own here. Give modules to the layer, and listen in the program`)
+  return Effect.flatMap(Config.decode({ ...config, enzymes: [] }, { variables: process.env }), (config) =>
+    config.token === undefined && isPublic !== true
+      ? refuse("other machines may reach the program, and there is no token. Set SYSTOLE_TOKEN or token, or public: true if the program " +
+        "checks its callers itself")
+      : Effect.succeed({ ...config, host: "0.0.0.0" }))
+}
+
+/**
+ * The manifest of the plugins: those of the program in their folder, and the stores of the runtime. Their enzymes are registered with
+ * the other modules.
+ */
+const manifest = (plugins: ReadonlyArray<Plugin.Plugin>): ManifestModules.Manifest => Object.fromEntries([
+  ...plugins.map((plugin, i) => [`plugins/${i}.ts`, { module: { ...plugin, enzymes: [] }, hash: "" }] as const),
+  ...[memory, sqlite].map((plugin) => [`systole/plugins/${plugin.name}`, { module: plugin, hash: "" }] as const)
+])
+
+/** The modules to register, with those of plugins. */
+const registered = (modules: ReadonlyArray<Module>): ReadonlyArray<Enzyme | NodeDefinition> =>
+  modules.flatMap((module): ReadonlyArray<Enzyme | NodeDefinition> => Plugin.is(module) ? module.enzymes : [module])
+
+/** The store of the program, built under its name within the time of a module. */
+const stored = <E>(persistence: Layer.Layer<Persistence, E, Hash>, millis: number): Layer.Layer<Persistence, LayerFailed, Hash> =>
+  Layer.effect(Persistence, Effect.map(Layer.build(persistence), Context.get(Persistence)).pipe(
+    Effect.catchCause((cause) => Effect.fail(failed("persistence", Cause.squash(cause)))),
+    Effect.timeoutOrElse({
+      duration: millis,
+      orElse: () => Effect.fail(failed("persistence", `it is not built within ${millis} ms, the limit moduleMillis`))
+    })
+  ))
+
+/** The services that an embedded runtime gives to its program. */
+export type Services = Kernel | Routes
+
+const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Return<Context.Context<Services>, Failure, Scope.Scope> {
+  const { modules, persistence } = options
+  const config = yield* decoded(options)
+  const project = yield* Project.open(config, {
+    root: process.cwd(),
+    modules: ManifestModules.layer(manifest(modules.filter(Plugin.is))),
+    slices: Slices.all,
+    pacemaker: HostPacemaker.layer(HostTurn.current),
+    reporter: yield* CurrentReporter,
+    isOwnProcess: false,
+    ...persistence && { persistence: stored(persistence, config.kernel.limits.moduleMillis) }
+  }).pipe(Effect.catchTag("PersistenceError", (error) => Effect.fail(failed("persistence", error))))
+  yield* Effect.addFinalizer(() => Effect.sync(project.closeStreams))
+  const [broken] = project.found.broken
+  if (broken !== undefined) return yield* Effect.fail(failed("modules", broken))
+  for (const module of registered(modules)) {
+    yield* Effect.mapError(project.kernel.register(module), (error) => failed("modules", error))
+  }
+  yield* project.resume
+  return Context.make(Kernel, project.kernel).pipe(Context.add(Routes, { fetch: project.app.fetch }))
+})
+
+/**
+ * The runtime as a layer. The end of its scope ends all streams, waits for the beat in progress, and closes the stores.
+ *
+ * It fails with `config/invalid` for a configuration or its tokens, and with `embed/layer` for a module or a store. Failures of
+ * spaces go to the reporter of the surrounding layers.
+ *
+ * @example In a program of Effect
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { Enzyme, Kernel } from "systole"
+ * import * as Embed from "systole/embed"
+ *
+ * const greet = Enzyme.make({
+ *   name: "greet",
+ *   query: "/signals/greet",
+ *   writes: ["/data/greeted"],
+ *   run: (tx) => tx.increment("/data/greeted")
+ * })
+ *
+ * const program = Effect.gen(function*() {
+ *   const kernel = yield* Kernel
+ *   const space = yield* kernel.space("home", { create: true })
+ *   yield* space.handled({ signal: "/signals/greet" })
+ *   return yield* space.get("/data/greeted")
+ * })
+ *
+ * const systole = Embed.layer({ modules: [greet], config: { persistence: "memory" }, public: true })
+ * if (await Effect.runPromise(program.pipe(Effect.provide(systole))) !== 1) throw new Error("it is not handled")
+ * ```
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layer = <E = never>(options: Options<E>): Layer.Layer<Services, Failure> => Layer.effectContext(opened(options))
+
+/** Prints each failure of a space on one line of standard error. */
+const printing = Layer.succeed(CurrentReporter, new Reporter((told) => console.error(line(told))))
+
+/**
+ * Starts the runtime of {@link layer} for a program without Effect. It prints the failures of spaces on standard error.
+ *
+ * @throws InvalidConfig, LayerFailed
+ * @example Below an application of Hono
+ * ```ts
+ * import { Hono } from "hono"
+ * import { Enzyme } from "systole"
+ * import * as Embed from "systole/embed"
+ *
+ * const greet = Enzyme.make({
+ *   name: "greet",
+ *   query: "/signals/greet",
+ *   writes: ["/data/greeted"],
+ *   run: (tx) => tx.increment("/data/greeted")
+ * })
+ *
+ * const config = { persistence: "memory", spaces: { create: "on-demand" } } as const
+ * await using systole = await Embed.open({ modules: [greet], config, public: true })
+ * const app = new Hono().all("/v1/*", ({ req }) => systole.fetch(req.raw))
+ *
+ * const headers = { "content-type": "application/json", prefer: "wait=5" }
+ * const body = JSON.stringify({ signal: "/signals/greet" })
+ * const sent = await app.request("/v1/spaces/home/signals", { method: "POST", headers, body })
+ * if (sent.status !== 200) throw new Error(await sent.text())
+ * ```
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const open = async <E = never>(options: Options<E>): Promise<Embedded> => {
+  const scope = Effect.runSync(Scope.make())
+  let ended: Promise<void> | undefined
+  const close = (): Promise<void> => ended ??= Effect.runPromise(Scope.close(scope, Exit.void))
+  try {
+    const context = await Effect.runPromise(Layer.buildWithScope(Layer.provide(layer(options), printing), scope))
+    return { kernel: Context.get(context, Kernel), fetch: Context.get(context, Routes).fetch, close, [Symbol.asyncDispose]: close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
