@@ -44,7 +44,9 @@ const appOf = ({ fetch }: Pick<Embed.Embedded, "fetch">) =>
 
 const post = async (app: Hono, name: string): Promise<Response> =>
   app.request("/v1/spaces/home/signals", {
-    method: "POST", headers: { authorization, "content-type": "application/json", prefer: "wait=30" }, body: JSON.stringify({ signal: `/signals/greet/${name}` })
+    method: "POST",
+    headers: { authorization, "content-type": "application/json", prefer: "wait=30" },
+    body: JSON.stringify({ signal: `/signals/greet/${name}` })
   })
 
 const valueAt = async (app: Hono, cell: string): Promise<unknown> =>
