@@ -42,3 +42,28 @@ export const isOf = (pattern: string, path: string): boolean => {
  */
 export const spaceIn = (path: string): string | undefined =>
   path.startsWith(`${SPACES}/`) ? path.slice(SPACES.length + 1).split("/", 1)[0] || undefined : undefined
+
+/** The cell that a path names: its id, percent-decoded once, or the reason why the path names none. */
+export type NamedCell = { readonly id: string } | { readonly path: string; readonly reason: string }
+
+/**
+ * The cell at the end of a path; `undefined` for a path without one.
+ */
+export const cellOf = (pathname: string): NamedCell | undefined => {
+  const [, path] = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname) ?? []
+  if (path === undefined) return undefined
+  if (/%2f/i.test(path)) return { path, reason: "a name holds an encoded slash" }
+  try {
+    return { id: decodeURIComponent(path) }
+  } catch {
+    return { path, reason: "its percent-encoding is not UTF-8" }
+  }
+}
+
+/**
+ * The id of the cell at the end of a URL; `undefined` for one without a cell, and for a malformed one.
+ */
+export const cellIn = (url: string): string | undefined => {
+  const named = URL.canParse(url) ? cellOf(new URL(url).pathname) : undefined
+  return named !== undefined && "id" in named ? named.id : undefined
+}

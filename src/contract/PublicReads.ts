@@ -14,6 +14,9 @@ export interface PublicCells {
 /** The read that a text names. */
 export type PublicRead = PublicCells | { readonly page: string }
 
+/** The name of those who read without a credential. No reader of a configuration has it. */
+export const READER = "@public"
+
 /** The most texts of a configuration. */
 export const MAX_PUBLIC = 100
 

@@ -61,7 +61,8 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads 
       if (open.has(pathOf(request))) return {}
       // A browser sends the cookie of a session that is over, too, where it needs none.
       const settled = (access: Access): Access => {
-        if (access.refused === undefined || shown.kind !== "cookie") return counted(access, set)
+        if (shown.kind !== "cookie") return counted(access, set)
+        if (access.refused === undefined) return { ...access, instead: reads(request) }
         return refused === undefined ? {} : reads(request) ?? counted(access, set)
       }
       const access = sessions?.access(shown, request, pathOf(request)) ?? {}

@@ -66,8 +66,6 @@ export interface Options extends Guard.Rules {
   readonly closing: AbortSignal
   /** The open streams that are counted, with those of other channels of the host; streams of the application alone unless given. */
   readonly quota?: StreamQuota | undefined
-  /** The origins of the pages of other sites that may read answers; none unless given. */
-  readonly origins?: ReadonlyArray<string> | undefined
   /** HTML pages, by path. */
   readonly pages: Readonly<Record<string, Page>>
   /** Makes the answers of webhooks. A Worker makes them in front of its objects. */
@@ -143,20 +141,23 @@ export const make = (services: Services, options: Options): App => {
   const { bearer, public: open = [] } = options
   const known = { bearer, reads: PublicAccess.make(open) }
   const accessOf = Access.make(options, services.hash, tokens === undefined ? known : { ...known, set: tokens, sessions })
-  const streams = tokens === undefined ? undefined : new TokenView.TokenStreams(tokens, quota, sessions?.sessions)
-  const answer = (request: Request, access: Access.Access): Response | Promise<Response> => {
-    const { refused, session, token } = access
+  const streams = new TokenView.CallerStreams(quota, tokens, sessions?.sessions)
+  const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
+  const answer = (request: Request, access: Access.Access, address: () => string | undefined): Response | Promise<Response> => {
+    const { instead, isPublic = false, refused, session, token } = access
     if (refused !== undefined) return Problem.response(refused)
-    const answer = (): Response | Promise<Response> => table.fetch(request, access)
-    const isBound = token !== undefined || session !== undefined
-    return streams !== undefined && isBound && Sse.isWanted(request) ? streams.answered(request, access, answer) : answer()
+    const given = (): Response | Promise<Response> => table.fetch(request, access)
+    const isBound = token !== undefined || session !== undefined || isPublic
+    const answered = isBound && Sse.isWanted(request)
+      ? streams.answered(request, { by: access, network: isPublic ? RateLimit.networkAt(limits, request, address()) : undefined }, given)
+      : given()
+    return instead === undefined ? answered : orElse(answered, () => answer(request, instead, address))
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
-  const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
   const limited = (request: Request, access: Access.Access, address: () => string | undefined): Response | Promise<Response> =>
     limits === undefined
-      ? answer(request, access)
-      : RateLimit.within(limits, { request, access, connection: address() }, () => answer(request, access))
+      ? answer(request, access, address)
+      : RateLimit.within(limits, { request, access, connection: address() }, () => answer(request, access, address))
   const own: App["fetch"] = (request, address = nowhere) => {
     const hooked = hooks?.(request)
     if (hooked !== undefined) return hooked.catch(table.failed)
@@ -165,6 +166,14 @@ export const make = (services: Services, options: Options): App => {
   }
   const cors = Cors.make(options.origins ?? [])
   return { fetch: cors === undefined ? own : Cors.around(cors, own), take, table }
+}
+
+/** The answer of a credential; another one where it has no access. */
+const orElse = async (answered: Response | Promise<Response>, instead: () => Response | Promise<Response>): Promise<Response> => {
+  const response = await answered
+  if (response.status !== 403) return response
+  await response.body?.cancel()
+  return instead()
 }
 
 /** The address of a request that comes from within the process. */

@@ -28,6 +28,11 @@ export interface Access extends By {
   readonly refused?: Error | undefined
   /** Whether the request needs no credential and has none that is accepted, so that its address counts in place of that. */
   readonly isPublic?: boolean
+  /**
+   * The access without a credential, where it has some: for a request whose credential has none. A browser sends its cookie with each
+   * request, so a person with a session would read less than one without.
+   */
+  readonly instead?: Access | undefined
 }
 
 /** The access of a request without a credential; `undefined` for one that needs one. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { InvalidAddress } from "../cell/Address.ts"
+import { cellOf } from "../contract/Paths.ts"
 
 /**
  * The id of the cell at the end of a path, which is percent-decoded once; `undefined` for a path without one.
@@ -11,26 +12,7 @@ import { InvalidAddress } from "../cell/Address.ts"
  * @throws InvalidAddress
  */
 export const idIn = (pathname: string): string | undefined => {
-  const [, text] = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname) ?? []
-  return text === undefined ? undefined : decoded(text)
-}
-
-const decoded = (path: string): string => {
-  if (/%2f/i.test(path)) throw new InvalidAddress({ text: path, reason: "a name holds an encoded slash" })
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    throw new InvalidAddress({ text: path, reason: "its percent-encoding is not UTF-8" })
-  }
-}
-
-/**
- * The same for a URL; `undefined` also for a malformed one.
- */
-export const cellIn = (url: string): string | undefined => {
-  try {
-    return idIn(new URL(url).pathname)
-  } catch {
-    return undefined
-  }
+  const named = cellOf(pathname)
+  if (named === undefined || "id" in named) return named?.id
+  throw new InvalidAddress({ text: named.path, reason: named.reason })
 }

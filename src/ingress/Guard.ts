@@ -17,6 +17,8 @@ export interface Rules {
   readonly token: string | undefined
   /** A further token of the operator, which the process draws at its start for the commands of its project. */
   readonly localToken?: string | undefined
+  /** The origins of the pages of other sites that may read answers; none unless given. */
+  readonly origins?: ReadonlyArray<string> | undefined
   /** True if the server listens on a loopback address. */
   readonly loopback: boolean
   /** The readers with a limited clearance, each with its own token. */
@@ -37,7 +39,9 @@ export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (reques
  * Creates a check of request headers. It returns the refusal, or `undefined` if the request is allowed.
  */
 export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) => RequestRefused | undefined => {
-  const { localToken, loopback, token } = rules
+  const { localToken, loopback, origins = [], token } = rules
+  // A page of the open web never gets what a server without a token lets each program of its machine do.
+  const local: ReadonlySet<string> = new Set(origins.filter((origin) => isLocal(origin.replace(/^\w+:\/\//, ""))))
   const known = [token, localToken].flatMap((each) => each === undefined ? [] : [hash.hex(`Bearer ${each}`)])
   const isKnown = ({ headers }: Request): boolean => {
     const header = headers.get("authorization")
@@ -49,7 +53,7 @@ export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) =>
   return (request) => {
     if (isKnown(request)) return undefined
     if (loopback && !isLocal(hostOf(request))) return foreign(hostOf(request))
-    if (loopback && isFromElsewhere(request)) return elsewhere
+    if (loopback && !local.has(request.headers.get("origin") ?? "") && isFromElsewhere(request)) return elsewhere
     // A request with a wrong token is refused, although no token is required.
     return credentials.test(request.headers.get("authorization") ?? "") ? unknown : undefined
   }
@@ -82,7 +86,8 @@ export const originOf = (request: Request): "other" | "own" | undefined => {
 
 const elsewhere = new RequestRefused({
   code: "host/refused",
-  reason: "The request comes from a page of another origin. Set a token in the configuration, and have that page's own server send it"
+  reason: "The request comes from a page of another origin, and this server has no token. Name an origin of this machine in origins " +
+    "of the configuration, such as http://localhost:5173; for any other, set a token there, too"
 })
 
 /** An `authorization` header with a scheme of this server. */
@@ -107,6 +112,9 @@ const foreign = (host: string) =>
 
 /** Normalizes the scheme, which is case-insensitive. The token is case-sensitive. */
 const normalized = (header: string | null): string => (header ?? "").replace(/^bearer +/i, "Bearer ")
+
+/** Whether a request asks for a WebSocket. Clients ask for other protocols, too, and go on without them. */
+export const isUpgrade = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket"
 
 /** The host of a request. A client with HTTP/1.0 may send no `host` header. */
 export const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")

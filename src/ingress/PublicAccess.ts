@@ -5,27 +5,16 @@
  */
 import * as Decision from "../access/Decision.ts"
 import * as Label from "../cell/Label.ts"
-import { spaceIn, SPACES } from "../contract/Paths.ts"
+import { cellIn, spaceIn, SPACES } from "../contract/Paths.ts"
 import * as PublicReads from "../contract/PublicReads.ts"
 import { pathOf } from "./Access.ts"
 import type { Public } from "./Caller.ts"
+import { isUpgrade } from "./Guard.ts"
 
-/** The name of those who read without a credential. No reader of a configuration has it. */
-const NAME = "@public"
-
-/** The cells of a space that everybody reads: their ids, and the paths of their requests. */
-interface Open {
-  readonly within: ReadonlyArray<string>
-  readonly paths: ReadonlyArray<string>
-}
-
-const inSpaces = (reads: ReadonlyArray<PublicReads.PublicRead>): ReadonlyMap<string, Open> => {
-  const spaces = new Map<string, Open>()
-  for (const read of reads) {
-    if (!("space" in read)) continue
-    const { paths, within } = spaces.get(read.space) ?? { paths: [], within: [] }
-    spaces.set(read.space, { within: [...within, read.cell], paths: [...paths, `${SPACES}/${read.space}/cells${read.cell}`] })
-  }
+/** The ids of the cells that everybody reads, by their space. */
+const inSpaces = (reads: ReadonlyArray<PublicReads.PublicRead>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const spaces = new Map<string, ReadonlyArray<string>>()
+  for (const read of reads) if ("space" in read) spaces.set(read.space, [...spaces.get(read.space) ?? [], read.cell])
   return spaces
 }
 
@@ -42,12 +31,14 @@ export const make = (texts: ReadonlyArray<string>): Public => {
   const spaces = inSpaces(reads)
   return (request) => {
     const { headers, method } = request
-    if ((method !== "GET" && method !== "HEAD") || headers.has("upgrade")) return undefined
+    if ((method !== "GET" && method !== "HEAD") || isUpgrade(headers)) return undefined
     const path = pathOf(request)
     if (pages.has(path)) return { isPublic: true }
-    const open = spaces.get(spaceIn(path) ?? "")
-    return open !== undefined && Decision.isCovered(open.paths, path)
-      ? { reader: { name: NAME, atoms: Label.none, within: open.within }, isPublic: true }
+    const space = spaceIn(path) ?? ""
+    const within = spaces.get(space)
+    const cell = within !== undefined && path.startsWith(`${SPACES}/${space}/cells/`) ? cellIn(request.url) : undefined
+    return within !== undefined && cell !== undefined && Decision.isCovered(within, cell)
+      ? { reader: { name: PublicReads.READER, atoms: Label.none, within }, isPublic: true }
       : undefined
   }
 }

@@ -59,6 +59,16 @@ export const isSpent = ({ addressOf, rates }: Parts, request: Request, connectio
   return address !== undefined && rates.isSpent("address", networkOf(address))
 }
 
+/** The network of a request, if the host tells addresses. */
+export const networkAt = (
+  parts: Pick<Parts, "addressOf"> | undefined,
+  request: Request,
+  connection: string | undefined
+): string | undefined => {
+  const address = parts?.addressOf(request, connection)
+  return address === undefined ? undefined : networkOf(address)
+}
+
 /** Takes a request. A space is told apart if its caller is known: a stranger may name any. */
 const taken = (parts: Parts, decided: Decided): Taken | undefined => {
   const caller = callerOf(parts, decided)

@@ -92,7 +92,7 @@ const accessOf = (found: Checked): Access => found
  */
 const isDoubtful = (request: Request): boolean => {
   const { headers, method } = request
-  const isSafe = (method === "GET" || method === "HEAD") && !headers.has("upgrade")
+  const isSafe = (method === "GET" || method === "HEAD") && !Guard.isUpgrade(headers)
   if (isSafe || headers.has(CSRF)) return false
   return !(Guard.originOf(request) === "own" && SessionCookie.isSentBy(headers.get("origin") ?? "", request))
 }

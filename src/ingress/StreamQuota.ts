@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as PublicReads from "../contract/PublicReads.ts"
 import * as Problem from "./Problem.ts"
 
 /** The maximum number of open streams of a server or of an object. */
@@ -10,6 +11,9 @@ export const MAX_STREAMS = 1024
 
 /** The number of streams reserved for the operator. */
 export const RESERVED_STREAMS = 128
+
+/** The maximum number of open streams of all who read without a credential. */
+export const PUBLIC_STREAMS = 256
 
 /** Those who share the streams of a host beside its operator: readers, and those who read what is public. */
 interface Sharing {
@@ -25,14 +29,14 @@ export class StreamQuota {
   private readonly byReader = new Map<string, number>()
   private readonly share: number
 
-  /** The quota of a host: those who read without a credential have the share of one reader. */
+  /** The quota of a host. */
   static of({ public: open = [], readers = [] }: Sharing): StreamQuota {
-    return new StreamQuota(readers.length + (open.length > 0 ? 1 : 0))
+    return new StreamQuota(readers.length, open.length > 0 ? PUBLIC_STREAMS : 0)
   }
 
-  /** Each reader has an equal share of the streams that are not reserved for the operator. */
-  constructor(readers: number) {
-    this.share = Math.max(1, Math.floor((MAX_STREAMS - RESERVED_STREAMS) / Math.max(1, readers)))
+  /** Each reader has an equal share of the streams that are neither reserved for the operator nor for those without a credential. */
+  constructor(readers: number, open = 0) {
+    this.share = Math.max(1, Math.floor((MAX_STREAMS - RESERVED_STREAMS - open) / Math.max(1, readers)))
   }
 
   /**
@@ -40,7 +44,7 @@ export class StreamQuota {
    *
    * @throws RequestRefused
    */
-  check(reader: string | undefined, share = this.share): void {
+  check(reader: string | undefined, share = reader === PublicReads.READER ? PUBLIC_STREAMS : this.share): void {
     const refusal = this.refusal(reader, share)
     if (refusal === undefined) return
     throw new Problem.RequestRefused({ code: "watch/full", reason: `${refusal}. Close one, or try again in a moment` })
@@ -63,7 +67,9 @@ export class StreamQuota {
   /** The reason for which no stream can be opened; `undefined` if one can. */
   private refusal(reader: string | undefined, share: number): string | undefined {
     if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= share) {
-      return `${share} streams of reader "${reader}" are open, which is its share`
+      return reader === PublicReads.READER
+        ? `${share} streams without a credential are open, which is the limit`
+        : `${share} streams of reader "${reader}" are open, which is its share`
     }
     return (reader === undefined ? this.all >= MAX_STREAMS : this.isReserved())
       ? `${this.all} streams are open, which is the limit`

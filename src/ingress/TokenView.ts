@@ -1,5 +1,5 @@
 /**
- * The view and the streams of a request with a token.
+ * The view of a token, and the streams of those who have a part of the host's.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import type { Sessions } from "../access/Sessions.ts"
 import type { TokenSet } from "../access/TokenSet.ts"
 import type { Viewer } from "../kernel/view/Space.ts"
 import * as Label from "../cell/Label.ts"
-import type { By } from "./Caller.ts"
+import type { Access, By } from "./Caller.ts"
 import { RequestRefused, response } from "./Problem.ts"
-import type { StreamQuota } from "./StreamQuota.ts"
+import { PUBLIC_STREAMS, type StreamQuota } from "./StreamQuota.ts"
 
 /**
  * The view that a token has of a space.
@@ -22,6 +22,30 @@ export const viewerOf = ({ clearance, id, prefixes }: Token.Token): Viewer =>
 /** The maximum number of open streams of one token. All tokens together leave those of the operator free. */
 export const MAX_TOKEN_STREAMS = 256
 
+/** The maximum number of open streams without a credential from one network. */
+export const MAX_PUBLIC_STREAMS = 32
+
+/** Those whose streams are counted together: a token, or a network without a credential. */
+interface Holder {
+  readonly key: string
+  readonly most: number
+  /** The subject of the sentence about its open streams. */
+  readonly told: string
+}
+
+/** The holder of a token's streams. */
+export const ofToken = ({ id }: Pick<Token.Token, "id">): Holder =>
+  ({ key: `token ${id}`, most: MAX_TOKEN_STREAMS, told: `Token ${Token.labelOf(id)} has` })
+
+/** The holder of a request's streams; `undefined` for callers whose streams the quota of the host counts alone. */
+const holderOf = ({ isPublic = false, token }: Access, network: string | undefined): Holder | undefined => {
+  if (token !== undefined) return ofToken(token)
+  if (!isPublic) return undefined
+  return network === undefined
+    ? { key: "public", most: PUBLIC_STREAMS, told: "Callers without a credential have" }
+    : { key: `public ${network}`, most: MAX_PUBLIC_STREAMS, told: "This address without a credential has" }
+}
+
 /** An admitted stream, which counts from its admission on. */
 export interface Seat {
   /** Tells that the quota of the host counts the stream from now on. */
@@ -31,10 +55,10 @@ export interface Seat {
 }
 
 /**
- * The open event streams of tokens and of sessions.
+ * The open event streams of tokens, of sessions, and of those without a credential.
  */
-export class TokenStreams {
-  private readonly tokens: Pick<TokenSet, "refusalOf">
+export class CallerStreams {
+  private readonly tokens: Pick<TokenSet, "refusalOf"> | undefined
   private readonly quota: Pick<StreamQuota, "isReserved">
   private readonly sessions: Pick<Sessions, "refusalOf"> | undefined
   private readonly open = new Map<string, number>()
@@ -42,17 +66,26 @@ export class TokenStreams {
   private waiting = 0
 
   /** `quota` counts all streams of the host that have begun. */
-  constructor(tokens: Pick<TokenSet, "refusalOf">, quota: Pick<StreamQuota, "isReserved">, sessions?: Pick<Sessions, "refusalOf">) {
-    this.tokens = tokens
+  constructor(
+    quota: Pick<StreamQuota, "isReserved">,
+    tokens?: Pick<TokenSet, "refusalOf">,
+    sessions?: Pick<Sessions, "refusalOf">
+  ) {
     this.quota = quota
+    this.tokens = tokens
     this.sessions = sessions
   }
 
-  /** The answer to a request for a stream with a token or a session. That of a token counts from its admission on. */
-  async answered({ signal }: Request, by: By, answer: () => Response | Promise<Response>): Promise<Response> {
+  /** The answer to a request for a stream from a network, if that is known. The stream of a holder counts from its admission on. */
+  async answered(
+    { signal }: Request,
+    { by, network }: { readonly by: Access; readonly network: string | undefined },
+    answer: () => Response | Promise<Response>
+  ): Promise<Response> {
     let seat: Seat | undefined
     try {
-      seat = by.token === undefined ? free : this.enter(by.token, signal)
+      const holder = holderOf(by, network)
+      seat = holder === undefined ? free : this.enter(holder, signal)
       return this.guarded(await answer(), by, seat)
     } catch (failure) {
       seat?.leave()
@@ -61,14 +94,13 @@ export class TokenStreams {
   }
 
   /** The seat of a further stream, until its request is aborted. @throws RequestRefused */
-  enter({ id }: Pick<Token.Token, "id">, aborted?: AbortSignal): Seat {
-    const open = this.open.get(id) ?? 0
-    if (open >= MAX_TOKEN_STREAMS || this.quota.isReserved(this.waiting)) throw new RequestRefused({
+  enter({ key, most, told }: Holder, aborted?: AbortSignal): Seat {
+    const open = this.open.get(key) ?? 0
+    if (open >= most || this.quota.isReserved(this.waiting)) throw new RequestRefused({
       code: "watch/full",
-      reason: `Token ${Token.labelOf(id)} has ${open} open streams of ${MAX_TOKEN_STREAMS}, or those that are left are the ` +
-        "operator's. Close one, or try again in a moment"
+      reason: `${told} ${open} open streams of ${most}, or those that are left are the operator's. Close one, or try again in a moment`
     })
-    this.open.set(id, open + 1)
+    this.open.set(key, open + 1)
     this.waiting++
     let state: "waits" | "began" | "left" = "waits"
     const begin = (): void => {
@@ -80,9 +112,9 @@ export class TokenStreams {
       if (state === "left") return
       begin()
       state = "left"
-      const left = (this.open.get(id) ?? 0) - 1
-      if (left === 0) this.open.delete(id)
-      else this.open.set(id, left)
+      const left = (this.open.get(key) ?? 0) - 1
+      if (left === 0) this.open.delete(key)
+      else this.open.set(key, left)
     }
     if (aborted?.aborted === true) leave()
     else aborted?.addEventListener("abort", leave, { once: true })
@@ -90,7 +122,7 @@ export class TokenStreams {
   }
 
   /**
-   * A response to a request with a token or a session. Its stream ends before its next event once the token is revoked or expired, a
+   * The response to a request for a stream. It ends before its next event once the token is revoked or expired, a
    * rotation ended its secret, or the session is over.
    */
   private guarded(answer: Response, by: By, { begin, leave }: Seat): Response {
@@ -124,9 +156,9 @@ export class TokenStreams {
     const refused = session === undefined ? undefined : await this.sessions?.refusalOf(session)
     if (refused !== undefined || token === undefined) return refused
     const { expires, id } = token
-    return this.tokens.refusalOf({ expires, id, digest: session?.digest ?? digest })
+    return this.tokens?.refusalOf({ expires, id, digest: session?.digest ?? digest })
   }
 }
 
-/** The seat of a stream without a token, which the quota of the host counts alone. */
+/** The seat of a stream that the quota of the host counts alone. */
 const free: Seat = { begin: () => undefined, leave: () => undefined }

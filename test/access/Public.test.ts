@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Link } from "systole"
+import { CallerStreams, MAX_PUBLIC_STREAMS } from "../../src/ingress/TokenView.ts"
+import { MAX_STREAMS, PUBLIC_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
+import * as PublicReads from "../../src/contract/PublicReads.ts"
 import { Rates } from "../../src/access/Rates.ts"
 import * as Config from "../../src/loader/Config.ts"
 import { enzymes, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
@@ -89,7 +92,36 @@ describe("What is public", () => {
     assert.strictEqual((await ask(`${shop}/data/menu/tea`, { headers: { cookie } })).status, 200)
   })
 
-  test("is followed by an event stream, of which everybody has the share of one reader", async ({ fetch, kernel }) => {
+  test("is read whatever a client encodes, and by one that offers another protocol", async ({ ask, kernel }) => {
+    await Effect.runPromise(Effect.flatMap(kernel.space("shop"), (space) => space.set("/data/menu/a,b", 5)))
+    for (const path of ["/data/menu/a,b", "/data/menu/a%2Cb", "/data/%6denu/a%2cb"]) {
+      const headers = { connection: "upgrade", upgrade: "h2c" }
+      assert.deepInclude(await ask(`${shop}${path}`, { headers }), { status: 200, body: 5 }, path)
+    }
+    for (const path of ["/data/menu%2Ctea", "/data/menu/%2e%2e/menus", "/data%2Fmenu/tea"]) {
+      assert.deepStrictEqual(problem(await ask(`${shop}${path}`)), [401, "auth/missing"], path)
+    }
+  })
+
+  test("is read by a person whose session has less access", async ({ ask }, { create }) => {
+    const narrow = await create({ verbs: ["read"], spaces: ["shop"], prefixes: ["/data/orders"] })
+    const begun = await ask("/v1/session", { method: "POST", headers: { authorization: `Bearer ${narrow}` } })
+    const headers = { cookie: begun.headers.get("set-cookie")?.split(";")[0] ?? "" }
+    assert.deepInclude(await ask(`${shop}/data/menu/tea`, { headers }), { status: 200, body: 3 })
+    assert.deepInclude(await ask("/menu", { headers }), { status: 200 })
+    const stream = await ask(`${shop}/data/menu/secret/cost`, { headers: { ...headers, accept: "text/event-stream" } })
+    assert.deepStrictEqual(problem(stream), [403, "label/withheld"])
+    assert.deepStrictEqual(problem(await ask(`${shop}/data/menus`, { headers })), [403, "access/prefix"])
+    const shown = { headers: { authorization: `Bearer ${narrow}` } }
+    assert.deepStrictEqual(problem(await ask(`${shop}/data/menu/tea`, shown)), [403, "access/prefix"])
+  })
+
+  test("puts nothing into the list of refused reads of readers", async ({ ask }) => {
+    await ask(`${shop}/data/menu/secret/cost`)
+    assert.deepInclude((await ask("/v1/spaces/shop/denials", { headers: { authorization: `Bearer ${ROOT}` } })).body, { denials: [] })
+  })
+
+  test("is followed by an event stream", async ({ fetch, kernel }) => {
     const answer = await fetch(`${shop}/data/menu/tea`, { headers: { accept: "text/event-stream" } })
     assert.strictEqual(answer.status, 200)
     const decoder = new TextDecoder()
@@ -138,4 +170,38 @@ describe("The configuration of what is public", () => {
     assert.deepStrictEqual((yield* Config.decode({ access: { rates: own, public: ["GET /v1/spaces/a/cells/b/**"] } })).access.rates, own)
     assert.deepStrictEqual((yield* Config.decode({ access: { public: [] } })).access, { public: [] })
   }))
+})
+
+describe("The streams without a credential", () => {
+  const by = { isPublic: true }
+
+  it("are some of the host's, whatever readers it has", () => {
+    for (const readers of [[], ["one"], ["one", "two"]]) {
+      const quota = StreamQuota.of({ readers, public: ["GET /menu"] })
+      for (let n = 0; n < PUBLIC_STREAMS; n++) {
+        quota.check(PublicReads.READER)
+        quota.count(PublicReads.READER, 1)
+      }
+      assert.throws(() => quota.check(PublicReads.READER), /256 streams without a credential are open/)
+      const left = (MAX_STREAMS - RESERVED_STREAMS - PUBLIC_STREAMS) / Math.max(1, readers.length)
+      for (let n = 0; n < left; n++) {
+        quota.check("one")
+        quota.count("one", 1)
+      }
+      assert.throws(() => quota.check("one"), /which is its share/)
+    }
+  })
+
+  it("are few of one address, from their admission on", async () => {
+    const streams = new CallerStreams(new StreamQuota(0))
+    const body = () => new Response(new ReadableStream(), { headers: { "content-type": "text/event-stream" } })
+    const open = (network: string | undefined) => streams.answered(new Request("http://localhost/"), { by, network }, body)
+    const opened = await Promise.all(Array.from({ length: MAX_PUBLIC_STREAMS }, () => open("1.1.1.1")))
+    assert.deepStrictEqual([...new Set(opened.map(({ status }) => status))], [200])
+    assert.strictEqual((await open("1.1.1.1")).status, 429)
+    assert.strictEqual((await open("2.2.2.2")).status, 200)
+    assert.strictEqual((await open(undefined)).status, 200)
+    await opened[0]?.body?.cancel()
+    assert.strictEqual((await open("1.1.1.1")).status, 200)
+  })
 })

@@ -6,7 +6,7 @@ import type { Wanted } from "../../src/access/TokenAdmin.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
 import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
-import { MAX_TOKEN_STREAMS, TokenStreams } from "../../src/ingress/TokenView.ts"
+import { CallerStreams, MAX_TOKEN_STREAMS, ofToken } from "../../src/ingress/TokenView.ts"
 import { type Answer, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { make } from "./TestTokens.ts"
 
@@ -224,9 +224,9 @@ describe("The streams of tokens", () => {
     const checked = await set.check(await create({ verbs: ["read"] }))
     if (!("token" in checked)) assert.fail("refused")
     const quota = new StreamQuota(1)
-    const streams = new TokenStreams(set, quota)
+    const streams = new CallerStreams(quota, set)
     for (let n = RESERVED_STREAMS + 1; n < MAX_STREAMS; n++) quota.count("a reader", 1)
-    const { token } = checked
+    const token = ofToken(checked.token)
     const seat = streams.enter(token)
     assert.throws(() => streams.enter(token), /the operator's/)
     seat.leave()

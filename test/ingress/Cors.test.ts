@@ -48,6 +48,15 @@ describe("A page of another site", () => {
     assert.strictEqual((await refused.json() as { readonly code: string }).code, "host/refused")
   })
 
+  test("needs no token if it is one of this machine, and the server has none", ["http://localhost:5173"], async ({ fetch }) => {
+    const from = async (origin: string, init: RequestInit = {}) => (await fetch(CELL, { ...init, headers: { origin, "content-type": "application/json" } })).status
+    assert.strictEqual(await from("http://localhost:5173", { method: "PUT", body: "1" }), 200)
+    assert.strictEqual(await from("http://localhost:5173"), 200)
+    for (const origin of ["http://localhost:5174", "http://127.0.0.1:5173", "https://localhost:5173", "null"]) {
+      assert.strictEqual(await from(origin), 403, origin)
+    }
+  })
+
   test("gets nothing that is not for its origin", [SHOP], async ({ fetch }, { create }) => {
     const authorization = `Bearer ${await create({ verbs: ["read"] })}`
     for (const origin of [OTHER, "null", `${SHOP}.evil.example`, "http://shop.example", `${SHOP}:8443`]) {

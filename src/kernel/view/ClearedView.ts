@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
+import * as PublicReads from "../../contract/PublicReads.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { Disclosure } from "./Disclosure.ts"
@@ -225,7 +226,8 @@ export class ClearedView implements Reader {
     const { readerState: { denials }, state } = this.deps
     return Effect.suspend(() => {
       const { name } = this.clearance
-      denials.push({ at: state.host.now() - state.clock.shifted, reader: name, address })
+      // The list tells which readers ask for more than they may; strangers would push them out of it.
+      if (name !== PublicReads.READER) denials.push({ at: state.host.now() - state.clock.shifted, reader: name, address })
       if (denials.length > MAX_DENIALS) denials.shift()
       return Effect.fail(new Withheld({ address, reader: name }))
     })

@@ -17,11 +17,12 @@ import { isNarrow, JWT, labelOf, type Token } from "../../access/Token.ts"
 import type { Sessions } from "../../access/Sessions.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import * as CellEndpoints from "../../contract/Cells.ts"
+import { cellIn } from "../../contract/Paths.ts"
 import type { By } from "../../ingress/Caller.ts"
 import * as Cells from "../../ingress/Cells.ts"
 import * as Problem from "../../ingress/Problem.ts"
 import * as ReaderRoutes from "../../ingress/ReaderRoutes.ts"
-import { cellIn } from "../../ingress/CellPath.ts"
+import * as Guard from "../../ingress/Guard.ts"
 import { withheld } from "../../ingress/RouteTable.ts"
 import * as TokenView from "../../ingress/TokenView.ts"
 import * as Sse from "../../ingress/Sse.ts"
@@ -82,8 +83,7 @@ interface Dependencies {
 /**
  * Whether a request asks for a socket.
  */
-export const isUpgrade = ({ headers, method }: Request): boolean =>
-  method === "GET" && headers.get("upgrade")?.toLowerCase() === "websocket"
+export const isUpgrade = ({ headers, method }: Request): boolean => method === "GET" && Guard.isUpgrade(headers)
 
 /**
  * The sockets of one object.
