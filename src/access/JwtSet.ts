@@ -7,12 +7,10 @@ import { wanted } from "../contract/Tokens.ts"
 import * as Codec from "../contract/Codec.ts"
 import { AccessRefused } from "./AccessRefused.ts"
 import { type Claims, type Settings, TOLERANCE } from "../contract/Jwt.ts"
+import { Remembered } from "./Remembered.ts"
 import { checkScope } from "./TokenAdmin.ts"
 import { JWT, type Token } from "./Token.ts"
 import type { Checked } from "./TokenSet.ts"
-
-/** The most tokens that are remembered. The oldest is verified again. */
-export const MAX_REMEMBERED = 10_000
 
 /** The keys of an issuer. */
 export interface Keys {
@@ -53,7 +51,7 @@ export interface Parts extends VerifierParts {
 }
 
 /** A verified token, and the revision of the keys that verified it. */
-interface Remembered {
+interface Known {
   readonly token: Token
   readonly revision: number
 }
@@ -78,7 +76,7 @@ const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
  */
 export class JwtSet {
   private readonly parts: Parts
-  private readonly remembered = new Map<string, Remembered>()
+  private readonly remembered = new Remembered<Known>()
   private verifier: Verifier | undefined
   /** The newest failures that were told: of the keys, and of the function of the configuration. */
   private readonly told = new Map<"claims" | "keys", string>()
@@ -121,19 +119,12 @@ export class JwtSet {
       }
       const token = this.tokenOf(verified.claims)
       if (token instanceof AccessRefused) return { refused: token, id: JWT }
-      this.remember(digest, { token, revision: keys.revision })
+      this.remembered.set(digest, { token, revision: keys.revision })
       return { token }
     } catch (failure) {
       this.tell("keys", failure)
       return { refused: unavailable, id: JWT }
     }
-  }
-
-  private remember(digest: string, entry: Remembered): void {
-    this.remembered.delete(digest)
-    this.remembered.set(digest, entry)
-    if (this.remembered.size <= MAX_REMEMBERED) return
-    for (const oldest of this.remembered.keys()) return void this.remembered.delete(oldest)
   }
 
   private tokenOf(claims: Readonly<Record<string, unknown>>): Token | AccessRefused {

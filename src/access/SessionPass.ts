@@ -50,6 +50,9 @@ export const read = (given: string): Shown | undefined => {
   return kind === undefined ? undefined : { kind, id, expires: Number.parseInt(end, 36), name, text, code }
 }
 
+/** The whole text of a pass. */
+export const textOf = ({ code, text }: Shown): string => `${text}.${code}`
+
 /** The beginning of an id, by which the passes of a credential are counted. Others may share it. */
 export const ownerIn = (id: string): string => id.slice(0, 4)
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { AccessRefused } from "./AccessRefused.ts"
+import { Remembered } from "./Remembered.ts"
 import * as SessionPass from "./SessionPass.ts"
 import type { TokenSet } from "./TokenSet.ts"
 
@@ -79,6 +80,8 @@ const keyless = new AccessRefused(
 export class Sessions {
   private readonly parts: Parts
   private key: string | undefined
+  /** The digests of the secrets that passes were made with, so that their codes are computed once. */
+  private readonly digests = new Remembered<string>()
   /** The refusal that stands for a key that is not there, and its end. */
   private missing: { readonly refused: AccessRefused; readonly until: number } | undefined
 
@@ -134,16 +137,26 @@ export class Sessions {
 
   private decided<A>(shown: SessionPass.Shown, key: string, find: (name: string) => Owner<A> | undefined): Found<A> {
     const owner = find(shown.name)
-    const fitting = (owner?.digests ?? [""]).filter((digest) => SessionPass.isMadeWith(shown, { key, digest }))
-    const [digest] = fitting
+    const digest = this.digestOf(shown, key, owner?.digests ?? [""])
     if (owner === undefined || digest === undefined) return { refused: unknown }
     if (this.parts.set.isSpent(shown.id)) return { refused: stopped }
     return { owner: owner.access, credential: { name: shown.name, digest, id: shown.id, until: shown.expires } }
   }
 
+  /** The one of some digests that a pass is made with. */
+  private digestOf(shown: SessionPass.Shown, key: string, digests: ReadonlyArray<string>): string | undefined {
+    const pass = this.parts.set.parts.hash.hex(SessionPass.textOf(shown))
+    const known = this.digests.get(pass)
+    if (known !== undefined && digests.includes(known)) return known
+    const [digest] = digests.filter((digest) => SessionPass.isMadeWith(shown, { key, digest }))
+    if (digest !== undefined) this.digests.set(pass, digest)
+    return digest
+  }
+
   /** The key of this host from the random text of its table. */
   private keyOf(text: string): string {
     const { root, set } = this.parts
+    this.digests.clear()
     return this.key = set.parts.hash.hex(JSON.stringify(["systole/session", text, root ?? null]))
   }
 

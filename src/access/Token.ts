@@ -53,7 +53,19 @@ export const JWT = "jwt:"
 export const labelOf = (id: string): string => id.startsWith(JWT) ? id : `sys_${id}`
 
 /** The day of a moment, such as `2026-11-27`. */
-export const dayOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10)
+const dayOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10)
+
+const DAY = 86_400_000
+
+/** Creates the day of a moment for moments that are mostly of the same day. */
+export const days = (): (moment: number) => string => {
+  let [number, day] = [Number.NaN, ""]
+  return (moment) => {
+    const of = Math.floor(moment / DAY)
+    if (of !== number) [number, day] = [of, dayOf(moment)]
+    return day
+  }
+}
 
 /** Whether a token has a narrow view of a space: some addresses, or some labels. */
 export const isNarrow = ({ clearance, prefixes }: Token): boolean => prefixes !== undefined || clearance !== undefined

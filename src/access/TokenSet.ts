@@ -112,6 +112,7 @@ export class TokenSet {
   private changes = 0
   /** The ends of the tokens that were once seen revoked: a restored store may not know it. */
   private readonly revoked = new Map<string, number>()
+  private readonly dayOf = Token.days()
   private readonly counts = new Map<string, Map<string, number>>()
   /** The ends of the passes that were once seen over: a restored store may not know it. */
   private readonly spent = new Map<string, number>()
@@ -192,7 +193,7 @@ export class TokenSet {
   }
 
   private get today(): string {
-    return Token.dayOf(this.parts.now())
+    return this.dayOf(this.parts.now())
   }
 
   private get isFresh(): boolean {

@@ -185,7 +185,7 @@ const taking = (kernel: Kernel["Service"], full: Options["full"]): Webhooks.Take
   const space = await WrittenSpace.find(kernel, name, { check: () => SignalRequest.check(signal) })
   return new Promise((resolve, reject) => SignalResponse.post(space, signal, {
     seconds: undefined,
-    queries: Effect.succeed([]),
+    end: () => undefined,
     answered: (answer) => resolve(SignalResponse.response(answer, undefined)),
     fail: reject
   }))

@@ -6,13 +6,12 @@
  *
  * @module
  */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import * as Cell from "../contract/Cells.ts"
 import * as Codec from "../contract/Codec.ts"
 import * as Signal from "../contract/Signals.ts"
-import type { Reader, Seen } from "../kernel/view/Space.ts"
+import type { Reader, Seen, ShownReceipt } from "../kernel/view/Space.ts"
 import * as Blobs from "./Blobs.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
@@ -93,16 +92,22 @@ const framesOf = Sse.frames(({ cursor, isReset, text, value }: Seen) => {
     : [frame]
 })
 
-/** Posts a signal, and waits for its receipt at most so long. */
-const post = (reader: Reader, space: string): SignalPost.Send => (signal, seconds, hears) => {
-  const sent = Effect.flatMap(reader.signal(signal), (accepted) =>
-    Effect.map(seconds === undefined ? Effect.undefined : settled(reader, accepted.id, seconds), (receipt) => {
-      if (receipt === undefined) hears.answered(SignalResponse.taken(space, accepted))
-      else SignalResponse.over(space, Codec.encode(Signal.receipt.answer, receipt) as EventOver.Over, hears)
-    }))
-  Effect.runFork(Effect.catchCause(sent, (cause) => Effect.sync(() => hears.fail(Cause.squash(cause)))))
+/** Posts a signal, and waits for its receipt at most so long. One that is withheld is answered as if it came late. */
+const post = (reader: Reader, name: string): SignalPost.Send => (signal, seconds, { answered, fail }) => {
+  let late: SignalResponse.Answer | undefined
+  const receiver: SignalResponse.Receiver<ShownReceipt | undefined> = {
+    name,
+    post: (request, { accepted, ...hears }) => reader.post(request, {
+      ...hears,
+      accepted: (taken) => {
+        late = SignalResponse.taken(name, taken)
+        accepted(taken)
+      }
+    })
+  }
+  const end = (receipt: ShownReceipt | undefined): void => {
+    if (receipt !== undefined) SignalResponse.over(name, Codec.encode(Signal.receipt.answer, receipt) as EventOver.Over, { answered, fail })
+    else if (late !== undefined) answered(late)
+  }
+  SignalResponse.post(receiver, signal, { seconds, end, answered, fail })
 }
-
-/** The receipt of an event, if it is over in time. */
-const settled = (reader: Reader, id: string, seconds: number) =>
-  reader.settled(id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined }))

@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Nearest from "../cell/Nearest.ts"
+import type { Receipt } from "../kernel/model/Receipt.ts"
 import type { Accepted, PostedSignal, Space } from "../kernel/view/Space.ts"
 import * as EventOver from "./EventOver.ts"
 import * as Json from "./Json.ts"
@@ -23,11 +24,11 @@ export interface Answer {
 }
 
 /** The parameters of an answer. */
-export interface Asks {
+export interface Asks<R> {
   /** The most seconds to wait for the receipt; `undefined` does not wait. */
   readonly seconds: number | undefined
-  /** The queries of all enzymes, to name the nearest one to a signal that none takes. */
-  readonly queries: Effect.Effect<Iterable<string>>
+  /** Answers with a receipt. */
+  readonly end: (receipt: R) => void
 }
 
 /** The callbacks of a posted signal, of which one is called once. An event that ended without success is a failure, too. */
@@ -36,13 +37,34 @@ export interface Hears {
   readonly fail: (failure: unknown) => void
 }
 
-/** The space that takes a signal. */
-type Receiver = Pick<Space, "name" | "post">
+/** The space that takes a signal, as its operator or a reader has it. */
+export interface Receiver<R> extends Pick<Space, "name"> {
+  readonly post: (request: PostedSignal, hears: {
+    readonly accepted: (accepted: Omit<Accepted, "beat">) => void
+    readonly settled?: (receipt: R) => void
+    readonly fail: (failure: unknown) => void
+  }) => () => void
+}
+
+/**
+ * The answer with the receipt of an operator's signal. For one that no enzyme takes, it names the nearest of the queries of all.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const ended =
+  (name: string, asked: PostedSignal, { queries, ...hears }: Hears & { readonly queries: Effect.Effect<Iterable<string>> }) =>
+  (receipt: Receipt): void => {
+    const { signal } = asked
+    const end = (asked: Wire.Asked): void => over(name, Wire.receipt(receipt, asked), hears)
+    if (receipt.status !== "no-match" || signal === undefined) end(asked)
+    else Effect.runFork(Effect.map(queries, (all) => end({ ...asked, nearest: Nearest.of(signal, all) })))
+  }
 
 /**
  * Posts a signal, and waits for its receipt at most so long.
  */
-export const post = (space: Receiver, request: PostedSignal, { answered, fail, queries, seconds }: Asks & Hears): void => {
+export const post = <R>(space: Receiver<R>, request: PostedSignal, { answered, end, fail, seconds }: Asks<R> & Hears): void => {
   if (seconds === undefined) {
     space.post(request, { accepted: (accepted) => answered(taken(space.name, accepted)), fail })
     return
@@ -56,10 +78,7 @@ export const post = (space: Receiver, request: PostedSignal, { answered, fail, q
   const cancel = space.post(request, {
     settled: (receipt) => {
       finish()
-      const { signal } = request
-      const end = (asked: Wire.Asked): void => over(space.name, Wire.receipt(receipt, asked), { answered, fail })
-      if (receipt.status !== "no-match" || signal === undefined) end(request)
-      else Effect.runFork(Effect.map(queries, (all) => end({ ...request, nearest: Nearest.of(signal, all) })))
+      end(receipt)
     },
     accepted: (accepted) => {
       if (isOver) return

@@ -26,7 +26,10 @@ export const routes = (table: SpaceTable, { kernel }: Pick<RouteContext, "kernel
   table.serve(Endpoints.post, ({ params, request, token }) => SignalPost.answer(request, {
     open: async (check) => {
       const space = await WrittenSpace.find(kernel, params.space, { check, token })
-      return (signal, seconds, hears) => SignalResponse.post(space, signal, { seconds, queries, ...hears })
+      return (signal, seconds, hears) => {
+        const end = SignalResponse.ended(space.name, signal, { queries, ...hears })
+        SignalResponse.post(space, signal, { seconds, end, ...hears })
+      }
     },
     report: table.report
   }))

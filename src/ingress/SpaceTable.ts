@@ -16,9 +16,9 @@ type Shown = Endpoint & { readonly access: "reader" }
  * The routes of an application with spaces.
  */
 export class SpaceTable extends RouteTable {
-  private readonly kernel: Pick<Kernel["Service"], "space">
+  private readonly kernel: Pick<Kernel["Service"], "opened" | "space">
 
-  constructor(kernel: Pick<Kernel["Service"], "space">, parts: Parts) {
+  constructor(kernel: Pick<Kernel["Service"], "opened" | "space">, parts: Parts) {
     super(parts)
     this.kernel = kernel
   }
@@ -35,8 +35,13 @@ export class SpaceTable extends RouteTable {
 
   /** Serves an endpoint of a space that exists to readers, too. */
   toReaders<E extends Shown>(endpoint: E, handle: (reader: Reader, asked: Asked<E>, viewer: Viewer) => Reply<E>): void {
-    this.readers.on(endpoint.method, endpoint.path, (c) => this.answer<E>(endpoint, c, (asked) =>
-      Effect.flatMap(this.space(nameIn(asked)), (space) => replied(handle(space.reader(c.env.reader), asked, c.env.reader)))))
+    this.readers.on(endpoint.method, endpoint.path, (c) => this.answer<E>(endpoint, c, (asked) => {
+      const { reader } = c.env
+      const reply = (space: Space): Reply<E> => handle(space.reader(reader), asked, reader)
+      // A read ends with its request, so it is an effect as a whole.
+      const opened = endpoint.effect === "reads" ? undefined : this.kernel.opened(nameIn(asked))
+      return opened === undefined ? Effect.flatMap(this.space(nameIn(asked)), (space) => replied(reply(space))) : reply(opened)
+    }))
   }
 }
 

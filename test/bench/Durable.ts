@@ -11,6 +11,7 @@ import { command, current, type Host, root } from "../scripts/Host.ts"
 import type { Bench, Case, Round } from "./Bench.ts"
 import type { Server } from "./Contender.ts"
 import { disk, load, start, startBaseline } from "./Contender.ts"
+import { kinds, type Lines } from "./Credentials.ts"
 
 /** The duration of one measurement, in milliseconds. */
 const MEASURED = 3000
@@ -20,6 +21,9 @@ const WARM = 3000
 
 /** The time from the load to the reading of the memory, in milliseconds. */
 const SETTLED = 5000
+
+/** The rounds of requests with credentials, whose ratios are close to 1. */
+const CREDENTIAL_ROUNDS = 5
 
 /** The plan of a measurement. */
 export interface Plan {
@@ -33,9 +37,17 @@ export interface Plan {
   readonly counted: string
   /** Whether a third contender is the runtime with signals that have no ids of their callers. */
   readonly hasUnnamed?: boolean
+  /** The concurrencies at which requests with each kind of credential are compared, with a synchronisation of 2 ms; none unless given. */
+  readonly credentials?: ReadonlyArray<number>
 }
 
-type Contender = "group" | "systole" | "unnamed"
+/** A server under load, and the form of its requests. */
+interface Contender {
+  readonly server: Server
+  readonly isUnnamed?: boolean
+  /** Further headers, as lines of HTTP/1.1. */
+  readonly lines?: string
+}
 
 interface Figures {
   readonly perSecond: number
@@ -56,10 +68,21 @@ export const bench = async (plan: Plan): Promise<Bench> => {
   const pairs =
     [await pair({ name: "disk", folder, env: {}, host }), await pair({ name: "2 ms", folder: memory, env: { SYNC_US: "2000" }, host })]
   const warming = { concurrency: 16, ms: plan.warm ?? WARM }
-  for (const { servers } of pairs) for (const server of Object.values(servers)) await measure(server, plan, warming)
+  const settings: Array<Setting> = []
+  for (const { name, servers: { group, systole } } of pairs) {
+    const unnamed = plan.hasUnnamed === true ? { unnamed: { server: systole, isUnnamed: true } } : {}
+    const contenders = { group: { server: group }, systole: { server: systole }, ...unnamed }
+    for (const server of [group, systole]) await measure({ server }, plan, warming)
+    settings.push({ name, baseline: "group", contenders, concurrencies: plan.concurrencies, rounds: plan.rounds })
+  }
+  if (plan.credentials !== undefined) {
+    const contenders = await credentials(pairs[1]!.servers.systole)
+    for (const contender of Object.values(contenders)) await measure(contender, plan, warming)
+    settings.push({ name: "2 ms, credentials", baseline: "none", contenders, concurrencies: plan.credentials, rounds: CREDENTIAL_ROUNDS })
+  }
   const latency = await disk(join(folder, "disk"))
   return {
-    cases: pairs.flatMap(({ name, servers }) => plan.concurrencies.flatMap((concurrency) => cases({ name, servers, concurrency, plan }))),
+    cases: settings.flatMap((setting) => setting.concurrencies.flatMap((concurrency) => cases(setting, plan, concurrency))),
     note: `fdatasync of the disk: p50 ${latency["p50"]} ms, p99 ${latency["p99"]} ms. Repeat when p99 is above 1 ms.`,
     close: async () => {
       for (const { servers } of pairs) for (const server of Object.values(servers)) await server.stop()
@@ -83,37 +106,43 @@ export const startOurs = (host: Host, folder: string, env: NodeJS.ProcessEnv = {
     return [file, ...args, String(port), folder]
   }, env)
 
+/** One server under requests with each kind of credential. */
+const credentials = async (server: Server): Promise<Readonly<Record<string, Contender>>> => {
+  const lines = await (await fetch(`${server.url}/credentials`)).json() as Lines
+  return Object.fromEntries(kinds.map((kind) => [kind, { server, lines: lines[kind] }]))
+}
+
 interface Setting {
   readonly name: string
-  readonly servers: { readonly group: Server; readonly systole: Server }
-  readonly concurrency: number
-  readonly plan: Plan
+  readonly baseline: string
+  readonly contenders: Readonly<Record<string, Contender>>
+  readonly concurrencies: ReadonlyArray<number>
+  readonly rounds: number
 }
 
 /** One case per figure. The first loads the servers, and the others return its results. */
-const cases = ({ concurrency, name, plan, servers }: Setting): ReadonlyArray<Case> => {
-  const names: ReadonlyArray<Contender> = plan.hasUnnamed === true ? ["group", "systole", "unnamed"] : ["group", "systole"]
-  const seen: Readonly<Record<Contender, Array<Figures>>> = { group: [], systole: [], unnamed: [] }
-  const loaded = (contender: Contender): Round => async () => {
-    const isUnnamed = contender === "unnamed"
-    const figures = await measure(servers[isUnnamed ? "systole" : contender], plan, { concurrency, isUnnamed, ms: MEASURED })
-    seen[contender].push(figures)
+const cases = ({ baseline, contenders, name, rounds }: Setting, plan: Plan, concurrency: number): ReadonlyArray<Case> => {
+  const seen = new Map(Object.keys(contenders).map((name): [string, Array<Figures>] => [name, []]))
+  const loaded = (name: string): Round => async () => {
+    const figures = await measure(contenders[name]!, plan, { concurrency, ms: MEASURED })
+    seen.get(name)!.push(figures)
     return figures.perSecond
   }
-  const told = (contender: Contender, figure: keyof Figures): Round => {
+  const told = (name: string, figure: keyof Figures): Round => {
     let round = 0
-    return () => seen[contender][round++ % plan.rounds]![figure]
+    return () => seen.get(name)![round++ % rounds]![figure]
   }
-  const contending = (round: (contender: Contender) => Round) => Object.fromEntries(names.map((name) => [name, round(name)]))
+  const contending = (round: (name: string) => Round) =>
+    Object.fromEntries(Object.keys(contenders).map((name) => [name, round(name)]))
   const label = (figure: string) => `${name}, ${concurrency} at once: ${figure}`
-  const common = { baseline: "group", rounds: plan.rounds, warm: 0 }
+  const common = { baseline, rounds, warm: 0 }
   return [
     { ...common, name: label(plan.counted), unit: units.perSecond, contenders: contending(loaded) },
     ...(["p50", "flushes", "cpuMicros", "fairness"] as const).map((figure): Case => ({
       ...common,
       name: label(figure),
       unit: units[figure],
-      contenders: contending((contender) => told(contender, figure))
+      contenders: contending((name) => told(name, figure))
     }))
   ]
 }
@@ -125,7 +154,7 @@ export const memory = (plan: Plan): Case => {
     const folder = mkdtempSync(join(tmpdir(), "systole-durable-"))
     const server = await begin(folder)
     try {
-      for (const concurrency of plan.concurrencies) await measure(server, plan, { concurrency, ms: MEASURED })
+      for (const concurrency of plan.concurrencies) await measure({ server }, plan, { concurrency, ms: MEASURED })
       await new Promise((resolve) => setTimeout(resolve, SETTLED))
       return (await server.stats()).rssMiB
     } finally {
@@ -142,13 +171,13 @@ export const memory = (plan: Plan): Case => {
 }
 
 /** Loads a server, and reads its counters before and after. */
-const measure = async (server: Server, { path }: Plan, { concurrency, isUnnamed = false, ms }: {
+const measure = async ({ isUnnamed = false, lines = "", server }: Contender, { path }: Plan, { concurrency, ms }: {
   readonly concurrency: number
-  readonly isUnnamed?: boolean
   readonly ms: number
 }): Promise<Figures> => {
   const before = await server.stats()
-  const asked = { warm: "0", ms: String(ms), concurrency: String(concurrency), header: "Prefer: wait=10" }
+  const header = ["Prefer: wait=10", lines].filter((line) => line !== "").join("\r\n")
+  const asked = { warm: "0", ms: String(ms), concurrency: String(concurrency), header }
   const [row] = await load(`${server.url}${path}`, { ...asked, ids: isUnnamed ? "no" : "yes" })
   const after = await server.stats()
   if (row === undefined || row["errors"] !== 0) throw new Error(`${server.url} answered with errors under load`)

@@ -5,7 +5,8 @@
  * It adds the two routes of the baselines: `/stats`, and `/chain`, which is a chain
  * of ten signals, each handled in its own beat. `/chain?durable` is one durable run
  * of ten requests, which the baselines answer with their chain. `SYNC_US=n` replaces the
- * synchronization of the disk by a wait of n microseconds.
+ * synchronization of the disk by a wait of n microseconds. `/credentials` tells the headers of requests with each
+ * kind of credential.
  *
  * @module
  */
@@ -20,6 +21,7 @@ import type { Platform } from "../../src/main/Main.ts"
 import { Reactor } from "../../src/reactor/Reactor.ts"
 import * as BenchKernel from "./BenchKernel.ts"
 import * as Chain from "./Chain.ts"
+import * as Credentials from "./Credentials.ts"
 
 const [port, folder] = process.argv.slice(2)
 const syncMicros = process.env["SYNC_US"]
@@ -93,7 +95,9 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
   yield* kernel.register(step)
   yield* kernel.register(durable)
   const space = yield* kernel.space("bench", { create: true })
+  const { lines, options } = yield* Effect.promise(() => Credentials.make(hash, `http://127.0.0.1:${port}`))
   const rules = {
+    ...options,
     token: undefined,
     loopback: true,
     pages: {},
@@ -106,6 +110,7 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
     const rssMiB = Math.round(process.memoryUsage().rss / 1_048_576)
     return Response.json({ ...stats, commits: counts.flushes, cpuMicros: user + system, rssMiB })
   })
+  app.table.operator.get("/credentials", () => Response.json(lines))
   app.table.operator.post("/chain", (c) => c.req.query("durable") === undefined ? Chain.answer(space, c.req.raw) : run(space, c.req.raw))
   yield* Effect.promise(() => serve((request) => app.fetch(request), { host: "127.0.0.1", port: Number(port) }))
   return yield* Effect.never

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { vi } from "vitest"
 import * as SignalResponse from "../../src/ingress/SignalResponse.ts"
 import { SpaceStopped } from "../../src/kernel/model/SpaceError.ts"
@@ -19,7 +18,7 @@ describe("A signal that waits for its receipt", () => {
       }
       SignalResponse.post({ name: "shop", post }, { signal: "/signals/a" }, {
         seconds: 60,
-        queries: Effect.succeed([]),
+        end: () => answers.push("ended"),
         answered: ({ status }) => answers.push(String(status)),
         fail: () => answers.push("failed")
       })

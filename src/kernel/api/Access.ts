@@ -15,7 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
-import type { PostedSignal, PostHears } from "../view/Space.ts"
+import type { PostHears } from "../view/Space.ts"
 import type { LiveSpace } from "../live/LiveSpace.ts"
 
 /** One request to an open space, from its begin to its end. */
@@ -80,17 +80,17 @@ export class Access {
     })
   }
 
-  /** Posts a signal. Returns the call that cancels its callbacks. */
-  post(posted: PostedSignal, hears: PostHears): () => void {
-    if (!this.space.isRetired) return this.space.signals.post(posted, hears)
+  /** Posts a signal by `send`. Returns the call that cancels its callbacks. */
+  post(fail: PostHears["fail"], send: (space: LiveSpace) => () => void): () => void {
+    if (!this.space.isRetired) return send(this.space)
     let isHeard = true
     let cancel = (): void => {
       isHeard = false
     }
     const visit = new Visit()
     Effect.runFork(this.open(visit)).addObserver((exit) => {
-      if (Exit.isFailure(exit)) return isHeard ? hears.fail(asStopped(this.name, Cause.squash(exit.cause))) : undefined
-      if (isHeard) cancel = exit.value.signals.post(posted, hears)
+      if (Exit.isFailure(exit)) return isHeard ? fail(asStopped(this.name, Cause.squash(exit.cause))) : undefined
+      if (isHeard) cancel = send(exit.value)
       visit.leave()
     })
     return () => cancel()

@@ -47,8 +47,8 @@ const readerOf = (access: Access, clearance: Viewer): Reader => {
     admit: (text) => use((view) => view.admit(text)),
     watch: (text, last) => access.stream((space) => new ClearedView(space, clearance).watch(text, last)),
     receipt: (id) => use((view) => view.receipt(id)),
-    settled: (id) => use((view) => view.settled(id)),
     signal: (request) => use((view) => view.signal(request)),
+    post: (request, hears) => access.post(hears.fail, (space) => new ClearedView(space, clearance).post(request, hears)),
     blobPart: (hash, part) => use((view) => view.blobPart(hash, part)),
     waiting: (page) => use((view) => view.waiting(page))
   }
@@ -64,7 +64,7 @@ const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartNam
   ...through(access, "history", ["examine"]),
   ...through(access, "contents", ["receive", "blob", "blobPart"]),
   name: access.name,
-  post: (request, hears) => access.post(request, hears),
+  post: (request, hears) => access.post(hears.fail, ({ signals }) => signals.post(request, hears)),
   bind: (cell, enzyme, { propagate = true } = {}) =>
     access.use(({ commands }) => commands.bind({ cell, enzyme, propagate, tombstone: false })),
   unbind: (cell, enzyme) => access.use(({ commands }) => commands.bind({ cell, enzyme, propagate: true, tombstone: true })),

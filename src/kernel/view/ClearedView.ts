@@ -16,7 +16,7 @@ import * as PublicReads from "../../contract/PublicReads.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { Disclosure } from "./Disclosure.ts"
-import { asRefusal, type ReadError } from "./Expected.ts"
+import { asRefusal, type ReadError, type SignalError } from "./Expected.ts"
 import type { LiveQueries } from "./LiveQueries.ts"
 import type { ReaderState } from "./ReaderState.ts"
 import * as Queries from "./Queries.ts"
@@ -25,7 +25,7 @@ import * as OwnId from "../model/OwnId.ts"
 import type { HandlingError, Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
 import type { CellRequest, KeyPage, NamePage, Page } from "./Pages.ts"
-import type { PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Viewer, Waits } from "./Space.ts"
+import type { PostedSignal, Reader, ReaderHears, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Viewer, Waits } from "./Space.ts"
 import { type CellHeld, SignalBeyond, SignalReserved, Withheld } from "../model/SpaceError.ts"
 import type * as WaitingList from "./WaitingList.ts"
 
@@ -38,6 +38,8 @@ export const MAX_DENIALS = 400
  */
 const RESERVED = ["/CEP:", "/signals/heartbeat/"]
 
+const nothing = (): void => {}
+
 /** The parts of an open space that a cleared view shows. */
 export interface Dependencies {
   readonly state: LiveState
@@ -48,8 +50,8 @@ export interface Dependencies {
     readonly queued: (page: Page<number>, admits: (pending: Signal.Pending) => boolean) => Effect.Effect<WaitingList.FoundPage, ReadError>
   }
   readonly queries: Pick<LiveQueries, "pull" | "watch">
-  readonly receipts: Pick<Space, "receipts" | "settled">
-  readonly signals: Pick<Space, "signal">
+  readonly receipts: Pick<Space, "receipts">
+  readonly signals: Pick<Space, "post">
 }
 
 type Denied = ReadError | Withheld
@@ -135,27 +137,46 @@ export class ClearedView implements Reader {
 
   /** Sends a signal in the reader's name. */
   signal(request: PostedSignal): ReturnType<Reader["signal"]> {
-    const { signal = "", target } = request
-    const to = String(target ?? signal)
-    return Effect.flatMap(Effect.try({ try: () => this.leadsBeyond(to), catch: asRefusal }), (isBeyond) =>
-      isBeyond ? Effect.fail(new SignalBeyond({ address: Queries.cellOf(to), reader: this.clearance.name })) : this.admitted(request))
+    return Effect.callback((resume) => {
+      this.post(request, { accepted: (accepted) => resume(Effect.succeed(accepted)), fail: (failure) => resume(Effect.fail(failure)) })
+    })
   }
 
-  /** Sends a signal to an address within the view. */
-  private admitted(request: PostedSignal): ReturnType<Reader["signal"]> {
-    const { signal = "" } = request
-    const { signals } = this.deps
-    if (RESERVED.some((prefix) => String(signal).startsWith(prefix))) {
-      return Effect.fail(new SignalReserved({ signal, reader: this.clearance.name }))
+  /** The same for hot paths. */
+  post(request: PostedSignal, { accepted, fail, settled }: ReaderHears): () => void {
+    const refused = this.refusalOf(request)
+    if (refused !== undefined) {
+      fail(refused)
+      return nothing
     }
-    // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
-    if (request.label !== undefined && !Label.isWithin(request.label, this.atoms)) {
-      return Effect.fail(OutgoingSignal.labelled(request.label))
+    let [isDurable, isWithheld] = [false, false]
+    const ended = (receipt: Receipt): void => {
+      const shown = this.shown(receipt)
+      if (shown === undefined && !isDurable) isWithheld = true
+      else settled?.(shown)
     }
-    return Effect.suspend(() => {
-      const accepted = signals.signal({ ...request, principal: this.principal })
-      return Effect.map(accepted, ({ duplicate, id }) => ({ id, duplicate }))
+    return this.deps.signals.post({ ...request, principal: this.principal }, {
+      accepted: ({ duplicate, id }) => {
+        isDurable = true
+        accepted?.({ id, duplicate })
+        if (isWithheld) settled?.(undefined)
+      },
+      ...settled && { settled: ended },
+      fail
     })
+  }
+
+  /** The refusal of a signal to an address beyond the view, of one that readers may not send, and of a label beyond the clearance. */
+  private refusalOf({ label, signal = "", target }: PostedSignal): SignalError | SignalBeyond | SignalReserved | undefined {
+    const to = String(target ?? signal)
+    try {
+      if (this.leadsBeyond(to)) return new SignalBeyond({ address: Queries.cellOf(to), reader: this.clearance.name })
+    } catch (failure) {
+      return asRefusal(failure)
+    }
+    if (RESERVED.some((prefix) => String(signal).startsWith(prefix))) return new SignalReserved({ signal, reader: this.clearance.name })
+    // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
+    return label === undefined || Label.isWithin(label, this.atoms) ? undefined : OutgoingSignal.labelled(label)
   }
 
   /**
@@ -171,11 +192,6 @@ export class ClearedView implements Reader {
     if (isBeyond(Queries.cellOf(text))) return true
     for (const { id } of Queries.hops(state, Address.parse(text))) if (isBeyond(id)) return true
     return false
-  }
-
-  /** The same, once all handlings of the event are over. */
-  settled(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
-    return Effect.map(this.deps.receipts.settled(id), (receipt) => receipt && this.shown(receipt))
   }
 
   blobPart(hash: string, part: number): ReturnType<Reader["blobPart"]> {

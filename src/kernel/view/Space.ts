@@ -65,6 +65,13 @@ export interface PostHears {
   readonly fail: (error: SignalError) => void
 }
 
+/** The same callbacks for a reader. `settled` has no receipt of an event that its clearance withholds, and comes after `accepted` then. */
+export interface ReaderHears {
+  readonly accepted?: (accepted: Omit<Accepted, "beat">) => void
+  readonly settled?: (receipt: ShownReceipt | undefined) => void
+  readonly fail: (error: SignalError | SignalReserved | SignalBeyond) => void
+}
+
 /** A committed and durable value of a subscribed cell. */
 export interface Observation {
   readonly beat: number
@@ -179,15 +186,13 @@ export interface Reader {
   readonly watch: (text: string, last?: string) => Stream.Stream<Seen, ReadError | Withheld>
   /** The receipt of an event, as far as the clearance admits it; `undefined` otherwise. */
   readonly receipt: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
-  /** The same, once all handlings of the event are over. */
-  readonly settled: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
   /**
    * Sends a signal in the reader's name. Fails with `SignalReserved` for a signal of the runtime, or one to the agent, and with
    * `SignalBeyond` for one that is not within its addresses.
    */
-  readonly signal: (
-    request: PostedSignal
-  ) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError | SignalReserved | SignalBeyond>
+  readonly signal: (request: PostedSignal) => Effect.Effect<Omit<Accepted, "beat">, SignalError | SignalReserved | SignalBeyond>
+  /** The same for hot paths, without Effect's overhead. Returns the call that cancels the callbacks. */
+  readonly post: (request: PostedSignal, hears: ReaderHears) => () => void
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError | Withheld>
   /** The waiting list after a cursor, as far as the clearance admits it. */
   readonly waiting: (page: Page) => Effect.Effect<ShownPage, ReadError>
