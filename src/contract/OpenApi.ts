@@ -74,6 +74,26 @@ const isAnswer = ({ others = {}, status }: Endpoint, given: string): boolean => 
 /** The group of an endpoint: the first segment of its path below a space. */
 export const tagOf = ({ path }: Pick<Endpoint, "path">): string => path.split("/")[4] ?? "runtime"
 
+/** The credentials of a request. */
+const SCHEMES: JsonObject = {
+  token: {
+    type: "http",
+    scheme: "bearer",
+    description: "The token of the configuration or of a reader, a token of systole token create, a JSON Web Token of the issuer that " +
+      "the configuration names, or the bearer of a session"
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Host-systole",
+    description: "A session, begun with POST /v1/session. On a loopback address its name is systole-<port>. A request that changes " +
+      "something needs the origin of this server or the header x-systole-csrf, too"
+  }
+}
+
+/** The ways to show one. A configuration may make single reads public, which need none. */
+const SECURITY: Json = Object.keys(SCHEMES).map((name) => ({ [name]: [] }))
+
 /** The operation of an endpoint. */
 const operationOf = (endpoint: Endpoint, made: JsonObject): JsonObject => {
   const { access, content, does, events, headers, method, path } = endpoint
@@ -101,7 +121,7 @@ const operationOf = (endpoint: Endpoint, made: JsonObject): JsonObject => {
       ...Object.fromEntries(answers) as JsonObject,
       default: { description: "A failure", content: PROBLEM }
     },
-    security: access === "anyone" ? [] : [{ token: [] }]
+    security: access === "anyone" ? [] : SECURITY
   }
 }
 
@@ -129,7 +149,7 @@ export const make = (endpoints: ReadonlyArray<Endpoint>): JsonObject => {
     paths,
     components: {
       schemas: { Problem: schemaOf(Problem.schema()) },
-      securitySchemes: { token: { type: "http", scheme: "bearer", description: "A token of the operator, or of a reader" } }
+      securitySchemes: SCHEMES
     }
   }
 }
