@@ -15,13 +15,18 @@
  *
  * @module
  */
-import { CellAgent, Plugin } from "systole"
-import composite from "./agent/Composite.ts"
-import file from "./agent/File.ts"
-import { http, httpCheck } from "./agent/Http.ts"
-import notify from "./agent/Notify.ts"
-import shell from "./agent/Shell.ts"
-import signal from "./agent/Signal.ts"
+import { Plugin } from "systole"
+import * as CellAgent from "./agent/cells/CellAgent.ts"
+import composite from "./agent/types/Composite.ts"
+import file from "./agent/types/File.ts"
+import { http, httpCheck } from "./agent/types/Http.ts"
+import notify from "./agent/types/Notify.ts"
+import shell from "./agent/types/Shell.ts"
+import signal from "./agent/types/Signal.ts"
+
+export * as CellAgent from "./agent/cells/CellAgent.ts"
+export * as ActionType from "./agent/order/ActionType.ts"
+export * as ActionMembers from "./agent/order/Members.ts"
 
 const types = [http, httpCheck, shell, file, signal, notify, composite]
 

@@ -11,7 +11,7 @@ const floors = [
   ["ledger"],
   ["scheduler", "operation", "rendezvous", "flow", "reactor", "durable"],
   ["kernel"],
-  ["loader", "agent", "replay", "access"],
+  ["loader", "replay", "access"],
   ["ingress", "client"],
   ["cli", "react"],
   ["main"]
@@ -23,11 +23,11 @@ const kernel = [
   ["view"], ["live"], ["api"], ["space"]
 ]
 
-/** The rooms of large folders: inner floors, to which the same rule applies. */
-const rooms: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
-  agent: [["text"], ["schedule"], ["document"], ["order", "store"], ["wake"], ["cells"]],
-  kernel
-}
+/** The rooms of the agent, lowest first. */
+const agent = [["text"], ["schedule"], ["document"], ["order", "store"], ["wake"], ["cells"], ["types", "commands"]]
+
+/** The rooms of large folders: inner floors, to which the same rule applies. Files beside the rooms stand above them. */
+const rooms: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = { "src/kernel": kernel, "plugins/agent": agent }
 
 /** The files of the kernel that may name a ledger: clients of operations, durable runs with their requests, and the composition. */
 const NAMING = new Set([
@@ -87,15 +87,26 @@ const folderOf = (file: string): string => {
 
 const floorOf = (file: string): number => floors.findIndex((floor) => floor.includes(folderOf(file)))
 
-/** The room of a file; "" for a file beside the rooms of its folder. */
-const roomOf = (file: string): string => /^\w+\/(.+)\//.exec(relative(src, file))?.[1] ?? ""
+/** The folder with rooms that holds a file. */
+const roomedOf = (file: string): string | undefined => Object.keys(rooms).find((folder) => file.startsWith(`${join(root, folder)}/`))
 
-const levelOf = (file: string): number => rooms[folderOf(file)]?.findIndex((level) => level.includes(roomOf(file))) ?? -1
+/** The room of a file; "" for a file beside the rooms of its folder. */
+const roomOf = (file: string): string => {
+  const folder = dirname(relative(join(root, roomedOf(file) ?? ""), file))
+  return folder === "." ? "" : folder
+}
+
+/** The level of the room of a file: -1 for a file beside the rooms, above which none stands. */
+const levelOf = (file: string): number => rooms[roomedOf(file) ?? ""]?.findIndex((level) => level.includes(roomOf(file))) ?? -1
+
+/** Whether one file of a folder with rooms may import another one of it. */
+const isDown = (from: string, to: string): boolean =>
+  roomOf(from) === roomOf(to) || levelOf(to) >= 0 && (levelOf(from) < 0 || levelOf(to) < levelOf(from))
 
 /** Whether one file of `src` may import another. `index.ts` stands above all and below nothing. */
 const isAllowed = (from: string, to: string): boolean => {
   if (folderOf(to) === "") return false
-  if (folderOf(from) === folderOf(to)) return !(folderOf(from) in rooms) || roomOf(from) === roomOf(to) || levelOf(to) < levelOf(from)
+  if (folderOf(from) === folderOf(to)) return roomedOf(from) === undefined || isDown(from, to)
   if (folderOf(from) === "") return true
   if (folderOf(from) === "replay" && folderOf(to) === "kernel" && levelOf(to) > REPLAYED) return false
   return floorOf(to) < floorOf(from)
@@ -116,8 +127,16 @@ const AMBIENT = /\bnew Date\(\s*\)|\bDate\.now\b|\bMath\.random\b|\bperformance\
 /** The time and chance of a client, which lives in a page or a program without a runtime. */
 const PLATFORM = "client/Platform.ts"
 
-/** The rules for every file of `src`. Each lists the breaches of a file. */
-const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: string) => ReadonlyArray<string> }> = [
+/** A rule, which lists the breaches of a file. */
+interface Rule {
+  readonly rule: string
+  readonly breaches: (file: string) => ReadonlyArray<string>
+  /** Whether it holds for plugins and enzymes, too. */
+  readonly isOfModules?: boolean
+}
+
+/** The rules for every file of `src`. */
+const rules: ReadonlyArray<Rule> = [
   {
     rule: "imports only downward",
     breaches: (file) => filesImportedBy(file).filter((imported) => !isAllowed(file, imported)).map((imported) => relative(src, imported))
@@ -133,6 +152,7 @@ const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: st
   },
   {
     rule: "imports files that are there, by their full name",
+    isOfModules: true,
     breaches: (file) => filesImportedBy(file).filter((imported) => !existsSync(imported)).map((imported) => relative(src, imported))
   },
   {
@@ -153,10 +173,12 @@ const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: st
   },
   {
     rule: "says on top what it is for",
+    isOfModules: true,
     breaches: (file) => /^(#!.*\n)?\/\*\*\n \* [^@\n][\s\S]*?\n \* @module\n \*\/\n/.test(textOf(file)) ? [] : ["no header with @module"]
   },
   {
     rule: "stays short",
+    isOfModules: true,
     breaches: (file) => {
       const lines = textOf(file).trimEnd().split("\n").length
       return lines <= MAX_LINES ? [] : [`${lines} lines`]
@@ -181,7 +203,7 @@ describe("architecture", () => {
     const there = floors.map((floor) => floor.filter((folder) => existsSync(join(src, folder)))).toReversed()
     assert.deepStrictEqual(shown.map((floor) => floor.toSorted()), there.map((floor) => floor.toSorted()))
     for (const [folder, levels] of Object.entries(rooms)) {
-      assert.sameMembers(rowsOf(`${folder}/README.md`, /^\| `([\w/]+)\/` \|/gm), levels.flat())
+      assert.sameMembers(rowsOf(`../${folder}/README.md`, /^\| `([\w/]+)\/` \|/gm), levels.flat())
     }
   })
 
@@ -196,8 +218,9 @@ describe("architecture", () => {
 
   it("knows every room of a folder, and every file is in one", () => {
     for (const [folder, levels] of Object.entries(rooms)) {
-      const files = sources.filter((file) => folderOf(file) === folder)
-      assert.deepStrictEqual([...new Set(files.map(roomOf))].sort(), levels.flat().sort())
+      const files = [...sources, ...modules].filter((file) => roomedOf(file) === folder)
+      const beside = folder === "plugins/agent" ? [""] : []
+      assert.deepStrictEqual([...new Set(files.map(roomOf))].sort(), [...beside, ...levels.flat()].sort())
     }
   })
 
@@ -207,7 +230,6 @@ describe("architecture", () => {
     assert.isTrue(isAllowed(at("beat/A.ts"), at("beat/B.ts")))
     assert.isFalse(isAllowed(at("inbox/A.ts"), at("derived/B.ts")))
     assert.isFalse(isAllowed(at("model/A.ts"), at("space/B.ts")))
-    assert.isFalse(isAllowed(join(src, "agent/text/A.ts"), join(src, "agent/wake/B.ts")))
     assert.isTrue(isAllowed(join(src, "replay/A.ts"), at("beat/B.ts")))
     assert.isFalse(isAllowed(join(src, "replay/A.ts"), at("view/B.ts")))
   })
@@ -228,7 +250,7 @@ describe("architecture", () => {
   })
 
   it("reaches every file of src from its index or from main", () => {
-    const entries = new Set(["client/index.ts", "cell/index.ts", "cell/Page.ts", "contract/index.ts", "react/index.ts"])
+    const entries = new Set([...["cell", "client", "cli", "contract", "react", "time"].map((name) => `${name}/index.ts`), "cell/Page.ts"])
     const roots = sources.filter((file) => ["", "main"].includes(folderOf(file)) || entries.has(relative(src, file)))
     const reached = new Set<string>()
     const visit = (file: string): void => {
@@ -281,6 +303,7 @@ describe("architecture", () => {
     const own = [
       ["systole", "./src/index.ts"],
       ["systole/cells", "./src/cell/index.ts"],
+      ["systole/cli", "./src/cli/index.ts"],
       ["systole/client", "./src/client/index.ts"],
       ["systole/contract", "./src/contract/index.ts"],
       ["systole/embed", "./src/main/Embed.ts"],
@@ -288,6 +311,8 @@ describe("architecture", () => {
       ["systole/react", "./src/react/index.ts"],
       ["systole/rich", "./src/cell/RichJson.ts"],
       ["systole/testing", "./src/main/testing/index.ts"],
+      ["systole/time", "./src/time/index.ts"],
+      ["systole/plugins/agent/commands", "./plugins/agent/commands.ts"],
       ["systole/workers", "./src/main/workers/index.ts"]
     ] as const
     assert.deepStrictEqual(imports, Object.fromEntries([...own, ...expected]))
@@ -295,8 +320,44 @@ describe("architecture", () => {
 
   it("lets plugins, enzymes and examples import the runtime by its name alone", () => {
     const inside = modules.flatMap((file) => importsOf(file).map((specifier) => ({ file: relative(root, file), specifier })))
-      .filter(({ specifier }) => /(^|\/)src\//.test(specifier) || /^systole\/(?!plugins\/|testing$)/.test(specifier))
+      .filter(({ specifier }) => /(^|\/)src\//.test(specifier) || /^systole\/(?!plugins\/|(?:cli|client|testing|time)$)/.test(specifier))
     assert.deepStrictEqual(inside, [])
+  })
+
+  it("builds the agent on what is public, room above room", () => {
+    const files = modules.filter((file) => roomedOf(file) === "plugins/agent")
+    const known = /^(?:effect\/|yaml$|systole(?:\/(?:cli|client|time))?$)/
+    const breaches = files.flatMap((file) => [
+      ...importsOf(file).filter((name) => !name.startsWith(".") && !known.test(name)),
+      ...filesImportedBy(file).filter((other) => roomedOf(other) !== "plugins/agent" || !isDown(file, other))
+    ].map((breach) => `${relative(root, file)}: ${breach}`))
+    assert.isAbove(files.length, 60)
+    assert.deepStrictEqual(breaches, [])
+    const at = (path: string) => join(root, "plugins/agent", path)
+    assert.isFalse(isDown(at("text/A.ts"), at("wake/B.ts")))
+    assert.isFalse(isDown(at("types/A.ts"), at("commands/B.ts")))
+    assert.isTrue(isDown(at("commands.ts"), at("commands/B.ts")))
+    assert.isFalse(isDown(at("commands/A.ts"), at("commands.ts")))
+  })
+
+  it("gives the enzymes of the agent no value of the command line, which a Worker has not", () => {
+    const seen = new Set<string>()
+    const walk = (file: string): ReadonlyArray<string> => {
+      if (seen.has(file)) return []
+      seen.add(file)
+      return valuesImportedBy(file).flatMap((name) => {
+        if (name.startsWith(".")) return walk(join(dirname(file), name))
+        return name === "systole/cli" ? [relative(root, file)] : []
+      })
+    }
+    assert.deepStrictEqual(walk(join(root, "plugins/agent.ts")), [])
+    assert.isAbove(seen.size, 40)
+  })
+
+  it.each(rules.filter(({ isOfModules }) => isOfModules))("$rule, in each plugin and enzyme", ({ breaches }) => {
+    const found = modules.filter((file) => !relative(root, file).startsWith("examples/")).flatMap((file) =>
+      breaches(file).map((breach) => `${relative(root, file)}: ${breach}`))
+    assert.deepStrictEqual(found, [])
   })
 
   it("lets tests alone import what tests need", () => {

@@ -23,6 +23,7 @@ export default defineConfig({
     alias: [
       { find: /^systole$/, replacement: path("../src/index.ts") },
       { find: /^systole\/cells$/, replacement: path("../src/cell/index.ts") },
+      { find: /^systole\/cli$/, replacement: path("../src/cli/index.ts") },
       { find: /^systole\/client$/, replacement: path("../src/client/index.ts") },
       { find: /^systole\/contract$/, replacement: path("../src/contract/index.ts") },
       { find: /^systole\/embed$/, replacement: path("../src/main/Embed.ts") },
@@ -30,6 +31,7 @@ export default defineConfig({
       { find: /^systole\/react$/, replacement: path("../src/react/index.ts") },
       { find: /^systole\/rich$/, replacement: path("../src/cell/RichJson.ts") },
       { find: /^systole\/testing$/, replacement: path("../src/main/testing/index.ts") },
+      { find: /^systole\/time$/, replacement: path("../src/time/index.ts") },
       { find: /^systole\/plugins\/(.*)$/, replacement: path("../plugins/$1.ts") }
     ]
   },

@@ -9,7 +9,6 @@ import * as Command from "effect/cli/Command"
 import * as CodePlace from "../diagnostic/CodePlace.ts"
 import type { Slice } from "../ingress/Slice.ts"
 import { face as operations } from "../operation/Face.ts"
-import type * as AgentCommand from "./AgentCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
 import * as BuildCommand from "./BuildCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
@@ -26,6 +25,7 @@ import * as HistoryCommand from "./HistoryCommand.ts"
 import * as LoginCommand from "./LoginCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as Output from "./Output.ts"
+import type { PluginCommand } from "./PluginCommand.ts"
 import * as RemoteServer from "./RemoteServer.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
@@ -43,19 +43,16 @@ Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is no
 6 a beat cannot be run again, because its code or its journal is gone; \
 7 the journal was changed, or a beat does not come out the same.`
 
-/** The command `agent`. */
-export type Agent = typeof AgentCommand.command
-
 /**
- * The command `systole`. A build has the command `agent` only if its project has an agent, and those of its ledgers.
+ * The command `systole`, with the commands of its ledgers and of plugins.
  */
-export const command = ({ agent, slices }: Pick<Invocation, "agent" | "slices">) => Command.make("systole").pipe(
+export const command = ({ plugins, slices }: Pick<Invocation, "plugins" | "slices">) => Command.make("systole").pipe(
   Command.withDescription(description),
   Command.withSubcommands([
     ServeCommand.dev,
     ServeCommand.start,
     NewCommand.command,
-    ...agent === undefined ? [] : [agent],
+    ...plugins,
     BuildCommand.command,
     SpaceCommand.command,
     TokenCommand.command,
@@ -90,7 +87,8 @@ const presenter: CliOutput.Presenter = {
 export interface Invocation {
   readonly version: string
   readonly args: ReadonlyArray<string>
-  readonly agent: Agent | undefined
+  /** The commands of plugins. */
+  readonly plugins: ReadonlyArray<PluginCommand>
   readonly slices: ReadonlyArray<Pick<Slice, "face">>
 }
 

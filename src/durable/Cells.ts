@@ -51,9 +51,6 @@ interface Envelope {
 
 /**
  * The id of the operation of the durable run of an event and an enzyme.
- *
- * @category getters
- * @since 0.1.0
  */
 export const oidOf = (event: string, key: string, hash: (text: string) => string): string =>
   `OPS:${hash(`${event} ${key}`).slice(0, 32)}`

@@ -4,7 +4,7 @@
  * @module
  */
 import type * as JwtVerifier from "../access/JwtVerifier.ts"
-import type { Agent } from "../cli/Cli.ts"
+import type { PluginCommand } from "../cli/PluginCommand.ts"
 import type { Slice } from "../ingress/Slice.ts"
 import type * as Webhooks from "../ingress/Webhooks.ts"
 import type * as Config from "../loader/Config.ts"
@@ -24,8 +24,8 @@ export interface Built {
   readonly hasToken: boolean
   /** Its slices, in the order of `Slices.ts`. */
   readonly slices: ReadonlyArray<Slice>
-  /** The command `agent`, on a platform with files, if the project has an agent. */
-  readonly agent?: Agent
+  /** The commands of its plugins, on a platform with files. */
+  readonly commands?: ReadonlyArray<PluginCommand>
   /** Makes the answers of webhooks, on a platform that stores spaces itself, if the project has a webhook. */
   readonly webhooks?: typeof Webhooks.make
   /** Makes the verifier of JSON Web Tokens, on a platform that stores spaces itself, if the project accepts them. */

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { readFileSync } from "node:fs"
 import process from "node:process"
+import * as Arguments from "../cli/Arguments.ts"
 import { CliFailure, exits } from "../cli/CliFailure.ts"
 import * as Config from "../loader/Config.ts"
 import type { ModuleHost } from "../loader/ModuleHost.ts"
@@ -18,7 +19,7 @@ import * as ManifestModules from "./ManifestModules.ts"
  * The program of a build. Without the name of a command, it starts the project.
  */
 export const program = (built: Built, args: ReadonlyArray<string>): Main.Program => ({
-  agent: built.agent,
+  plugins: Effect.succeed(built.commands ?? []),
   version: built.version,
   installation: built.version,
   args: withCommand(args),
@@ -32,16 +33,11 @@ export const program = (built: Built, args: ReadonlyArray<string>): Main.Program
 /** Flags that stand without a command. */
 const INFORMING: ReadonlySet<string> = new Set(["--help", "-h", "--version", "-v", "--completions"])
 
-/** Flags with a value that may stand before any command. */
-const LEADING: ReadonlySet<string> = new Set(["--data", "--env", "--server", "--log-level"])
-
 /**
  * The arguments of a build with a command: `start`, unless they name one or ask for information.
  */
 export const withCommand = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
-  let i = 0
-  for (let flag = args[i]; flag !== undefined && LEADING.has(flag.replace(/=.*/s, "")); flag = args[i]) i += flag.includes("=") ? 1 : 2
-  const first = args[i]
+  const first = Arguments.first(args)
   return first === undefined || first.startsWith("-") && !INFORMING.has(first) ? ["start", ...args] : args
 }
 

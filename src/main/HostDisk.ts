@@ -11,7 +11,7 @@ import {
 } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { copying, Disk, DiskFailed, isSame, MAX_READ, NO_FILE, NO_OWNER, type Process } from "../agent/store/Disk.ts"
+import { copying, Disk, DiskFailed, MAX_READ, NO_FILE, NO_OWNER, type Process } from "../cli/Disk.ts"
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? (error as Error).message)
 
@@ -108,7 +108,7 @@ const versionOf = (path: string): string => {
 const renew = (path: string, bytes: Uint8Array): boolean => {
   const file = openSync(path, "r+")
   try {
-    if (!isSame(new Uint8Array(readFileSync(file)), bytes)) return false
+    if (!readFileSync(file).equals(bytes)) return false
     writeSync(file, bytes, 0, bytes.length, 0)
     fsyncSync(file)
     return true

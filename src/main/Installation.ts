@@ -16,10 +16,12 @@ export const folder = resolve(here, "../..")
 /** Whether this is the bundled command. `npm run build` puts the modules that it shares with projects beside it. */
 const isBundled = import.meta.url.endsWith(".js")
 
-const ownModule = /^systole(?:\/(cells|testing|plugins\/[a-z0-9_-]+))?$/
+const ownModule = /^systole(?:\/(cells|cli|testing|time|plugins\/[a-z0-9_-]+(?:\/commands)?))?$/
 const ownEnzyme = /^systole\/(enzymes\/[a-z0-9_-]+)$/
 /** The sources of own modules that lie elsewhere than their names say. */
-const sources: Readonly<Record<string, string>> = { "": "src/index", "cells": "src/cell/index", "testing": "src/main/testing/index" }
+const sources: Readonly<Record<string, string>> = {
+  "": "src/index", "cells": "src/cell/index", "cli": "src/cli/index", "testing": "src/main/testing/index", "time": "src/time/index"
+}
 
 const effectModule = /^effect(?:\/([A-Z][A-Za-z0-9]*))?$/
 

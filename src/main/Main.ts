@@ -48,7 +48,9 @@ export interface Platform {
 }
 
 /** The program of a command line: the project in a folder, from its sources or from a build. */
-export interface Program extends Cli.Invocation {
+export interface Program extends Omit<Cli.Invocation, "plugins"> {
+  /** The commands of plugins that its arguments may mean. */
+  readonly plugins: Effect.Effect<Cli.Invocation["plugins"]>
   /** The dependency specifier of this package in a new project. */
   readonly installation: string
   readonly modules: Layer.Layer<ModuleHost>
@@ -98,7 +100,7 @@ export interface Place {
  * Executes a command line in any folder, and returns its exit code. Several may run in one process.
  */
 export const execute = (platform: Platform, program: Program, place: Place) =>
-  Cli.run(program).pipe(
+  Effect.flatMap(program.plugins, (plugins) => Cli.run({ ...program, plugins })).pipe(
     Effect.provide(Layer.mergeAll(layer(platform, program, place), HostDisk.layer(isAlive), HostHash.layer).pipe(
       Layer.provideMerge(NodeServices.layer)
     ))

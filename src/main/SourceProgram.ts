@@ -5,7 +5,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as AgentCommand from "../cli/AgentCommand.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { defaults } from "../kernel/model/Limits.ts"
 import * as Config from "../loader/Config.ts"
@@ -17,6 +16,7 @@ import * as HostModules from "./HostModules.ts"
 import * as Installation from "./Installation.ts"
 import type * as Main from "./Main.ts"
 import * as Permission from "./Permission.ts"
+import * as PluginCommands from "./PluginCommands.ts"
 import * as Project from "./Project.ts"
 import * as Slices from "./Slices.ts"
 
@@ -31,7 +31,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
   return {
     version: Installation.version(),
     args,
-    agent: AgentCommand.command,
+    plugins: PluginCommands.called(args),
     installation: Installation.specifier(),
     modules,
     passing,

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Enzyme } from "systole"
-import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
-import { MAX_MEMBERS } from "../../src/agent/document/Dependencies.ts"
+import * as ControlFiles from "../../plugins/agent/document/ControlFile.ts"
+import { MAX_MEMBERS } from "../../plugins/agent/document/Dependencies.ts"
 import { action, fileOf, START, withAgent } from "./TestAgent.ts"
 
 const DAY = 86_400_000

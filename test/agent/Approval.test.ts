@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hash } from "../../src/persistence/PureSha256.ts"
-import * as AgentOutput from "../../src/cli/AgentOutput.ts"
-import * as Approval from "../../src/agent/document/Approval.ts"
-import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
-import * as Record from "../../src/agent/order/Record.ts"
+import * as ReportOutput from "../../plugins/agent/commands/ReportOutput.ts"
+import * as Approval from "../../plugins/agent/document/Approval.ts"
+import * as ControlFiles from "../../plugins/agent/document/ControlFile.ts"
+import * as Record from "../../plugins/agent/order/Record.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import { fileOf, KEY, withAgent } from "./TestAgent.ts"
@@ -24,7 +24,7 @@ const parse = (...lines: ReadonlyArray<string>) => ControlFiles.parse(fileOf(blo
 
 /** The lines that a person approves. */
 const shown = ({ actions }: ControlFiles.ControlFile): ReadonlyArray<string> =>
-  AgentOutput.programs(actions.map((action) => ({ action, hash: "h" })))
+  ReportOutput.programs(actions.map((action) => ({ action, hash: "h" })))
 
 const codes = ({ issues }: ControlFiles.ControlFile) => issues.map(({ code, severity }) => `${severity} ${code}`)
 
@@ -77,7 +77,7 @@ describe("The approval of a program", () => {
         yield* space.set(Record.approval(KEY, first.hash), { action: "a" })
         yield* wake()
         const { argv, cwd, env } = ran[0] as Payload
-        const [command = "", ...others] = AgentOutput.programs(held)
+        const [command = "", ...others] = ReportOutput.programs(held)
         assert.deepStrictEqual(command.split("  ").slice(2).join("  ").split(/ +/), argv, lines.join("\n"))
         const variables = Object.entries(env).map(([key, value]) => `env ${key}: ${value}`)
         const expected = [...cwd === "" ? [] : [`working_dir: ${cwd}`], ...variables]

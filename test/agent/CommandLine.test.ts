@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import * as CommandLine from "../../src/agent/text/CommandLine.ts"
-import * as Outputs from "../../src/agent/text/Outputs.ts"
+import * as CommandLine from "../../plugins/agent/text/CommandLine.ts"
+import * as Outputs from "../../plugins/agent/text/Outputs.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Channel } from "systole"
-import { MAX_BACKGROUND } from "../../src/agent/wake/Course.ts"
-import * as Record from "../../src/agent/order/Record.ts"
+import { MAX_BACKGROUND } from "../../plugins/agent/wake/Course.ts"
+import * as Record from "../../plugins/agent/order/Record.ts"
 import { action, fileOf, KEY, START, withAgent } from "./TestAgent.ts"
 
 const shell = (id: string, fields: Readonly<Record<string, string>> = {}, priority?: string): string =>

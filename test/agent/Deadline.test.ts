@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ActionType } from "systole"
+import { ActionType } from "systole/plugins/agent"
 import { action, fileOf, withAgent } from "./TestAgent.ts"
 
 /** Sleeps for the time of its field, and asks the world after it. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ControlFile from "../../src/agent/document/ControlFile.ts"
-import { format } from "../../src/agent/document/Format.ts"
+import * as ControlFile from "../../plugins/agent/document/ControlFile.ts"
+import { format } from "../../plugins/agent/document/Format.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import * as RandomFile from "./RandomFile.ts"

@@ -4,11 +4,11 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
-import { Disk } from "../../src/agent/store/Disk.ts"
-import * as Facts from "../../src/agent/store/Facts.ts"
+import * as ControlFiles from "../../plugins/agent/document/ControlFile.ts"
+import { Disk } from "../../src/cli/Disk.ts"
+import * as Facts from "../../plugins/agent/store/Facts.ts"
 import * as HostDisk from "../../src/main/HostDisk.ts"
-import type { Place } from "../../src/agent/store/StoredFile.ts"
+import type { Place } from "../../plugins/agent/store/StoredFile.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import { action, fileOf } from "./TestAgent.ts"
 
@@ -44,6 +44,19 @@ describe("Facts of a real disk", () => {
       assert.deepStrictEqual([...files].sort(), ["/dev/zero", "folder", "pipe"])
       assert.deepStrictEqual([...digests.keys()].sort(), Object.keys(paths).sort())
       assert.strictEqual(digests.get("long"), "absent")
+    }).pipe(Effect.scoped, Effect.provide(services)))
+
+  it.effect("of a pattern, a star is any text of a name, a question mark one sign, and brackets and braces are themselves", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      const names = ["day[1].log", "day1.log", "{a,b}.txt", "a.txt", ".hidden"]
+      for (const name of names) writeFileSync(join(folder, name), "")
+      const met = ["day[1].*", "{a,b}.t?t", "?.txt", "day*.log"]
+      const missed = ["day[2].*", "{c,d}.*", "??.txt", "*hidden", "*.log.*"]
+      const { actions } = ControlFiles.parse(fileOf(...[...met, ...missed].map((path, i) => over(`a${i}`, path))))
+      assert.strictEqual(actions.length, met.length + missed.length)
+      const { files } = yield* Facts.capture(placeIn(folder), actions)
+      assert.deepStrictEqual([...files].sort(), met.toSorted())
     }).pipe(Effect.scoped, Effect.provide(services)))
 
   it.effect("a watched folder with many files counts by its own version, which a new name changes", () =>

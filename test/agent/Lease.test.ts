@@ -4,16 +4,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { ControlStore } from "../../src/agent/store/ControlStore.ts"
-import { Disk, type Process } from "../../src/agent/store/Disk.ts"
-import * as FileStore from "../../src/agent/store/FileStore.ts"
-import * as Lease from "../../src/agent/store/Lease.ts"
-import { Ledger } from "../../src/agent/order/Ledger.ts"
-import * as Settings from "../../src/agent/wake/Settings.ts"
-import * as Wake from "../../src/agent/wake/Wake.ts"
+import { ControlStore } from "../../plugins/agent/store/ControlStore.ts"
+import { Disk, type Process } from "../../src/cli/Disk.ts"
+import * as FileStore from "../../plugins/agent/store/FileStore.ts"
+import * as Lease from "../../plugins/agent/store/Lease.ts"
+import { SpaceClient } from "../../plugins/agent/order/SpaceClient.ts"
+import * as Settings from "../../plugins/agent/wake/Settings.ts"
+import * as Wake from "../../plugins/agent/wake/Wake.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as Random from "../support/Random.ts"
-import { FaultyLedger } from "./FaultyLedger.ts"
+import { FaultySpaceClient } from "./FaultySpaceClient.ts"
 import { MemoryDisk } from "./MemoryDisk.ts"
 import { action, fileOf, moving, PATH, START } from "./TestAgent.ts"
 
@@ -94,10 +94,10 @@ describe("The lease of a control file", () => {
       yield* TestClock.setTime(START)
       const disk = yield* shared
       disk.save(PATH, fileOf(action("a", { type: "shell", command: "echo", status: "pending" })))
-      const ledger = new FaultyLedger(Random.make(1))
+      const ledger = new FaultySpaceClient(Random.make(1))
       ledger.isFailing = () => false
       const services = Layer.mergeAll(
-        Layer.succeed(Disk, disk.service({ pid: 1, host: "there" })), HashLayer.layer, Layer.succeed(Ledger, ledger.service(() => {}))
+        Layer.succeed(Disk, disk.service({ pid: 1, host: "there" })), HashLayer.layer, Layer.succeed(SpaceClient, ledger.service(() => {}))
       )
       const failure = yield* Effect.gen(function*() {
         const store = yield* ControlStore

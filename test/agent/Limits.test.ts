@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Channel } from "systole"
-import * as Record from "../../src/agent/order/Record.ts"
+import * as Record from "../../plugins/agent/order/Record.ts"
 import { action, type Agent, fileOf, KEY, type Script, withAgent } from "./TestAgent.ts"
 
 /** The fields of a program that is due. */

@@ -4,11 +4,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Disk } from "../../src/agent/store/Disk.ts"
-import * as FileStore from "../../src/agent/store/FileStore.ts"
-import { Ledger } from "../../src/agent/order/Ledger.ts"
-import * as Resident from "../../src/agent/wake/Resident.ts"
-import * as Settings from "../../src/agent/wake/Settings.ts"
+import { Disk } from "../../src/cli/Disk.ts"
+import * as FileStore from "../../plugins/agent/store/FileStore.ts"
+import { SpaceClient } from "../../plugins/agent/order/SpaceClient.ts"
+import * as AgentDaemon from "../../plugins/agent/wake/AgentDaemon.ts"
+import * as Settings from "../../plugins/agent/wake/Settings.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as Trials from "../support/Trials.ts"
 import { MemoryDisk } from "./MemoryDisk.ts"
@@ -49,7 +49,7 @@ class CountedHost {
     for (const hear of [...this.watchers].slice(0, 1)) hear()
   }
 
-  get ledger(): Ledger["Service"] {
+  get ledger(): SpaceClient["Service"] {
     const cells = new Map<string, unknown>()
     const counted = <A>(value: () => A): Effect.Effect<A> => Effect.sync(() => {
       this.calls++
@@ -71,7 +71,7 @@ class CountedHost {
     const disk = Disk.of({ ...this.disk.service(), changed: this.changed })
     return Layer.provideMerge(
       FileStore.layer(PATH),
-      Layer.mergeAll(Layer.succeed(Disk, disk), HashLayer.layer, Layer.succeed(Ledger, this.ledger))
+      Layer.mergeAll(Layer.succeed(Disk, disk), HashLayer.layer, Layer.succeed(SpaceClient, this.ledger))
     )
   }
 }
@@ -84,7 +84,7 @@ describe("An agent that stays for an hour", () => {
     let wakes = 0
     const request = { settings: { ...Settings.defaults, approval: "none" as const }, startup: "1" }
     const fiber = yield* Effect.forkChild(
-      Effect.provide(Resident.run("/home/ann", request, () => Effect.sync(() => void wakes++)), host.services),
+      Effect.provide(AgentDaemon.run("/home/ann", request, () => Effect.sync(() => void wakes++)), host.services),
       { startImmediately: true }
     )
     const rows: Array<{ readonly wakes: number; readonly calls: number; readonly watchers: number }> = []

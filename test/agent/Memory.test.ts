@@ -5,14 +5,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Disk } from "../../src/agent/store/Disk.ts"
-import * as FileStore from "../../src/agent/store/FileStore.ts"
-import { Ledger } from "../../src/agent/order/Ledger.ts"
-import { Memory } from "../../src/agent/wake/Memory.ts"
-import type { Order } from "../../src/agent/order/Order.ts"
-import * as Record from "../../src/agent/order/Record.ts"
-import * as Settings from "../../src/agent/wake/Settings.ts"
-import * as Wake from "../../src/agent/wake/Wake.ts"
+import { Disk } from "../../src/cli/Disk.ts"
+import * as FileStore from "../../plugins/agent/store/FileStore.ts"
+import { SpaceClient } from "../../plugins/agent/order/SpaceClient.ts"
+import { Memory } from "../../plugins/agent/wake/Memory.ts"
+import type { Order } from "../../plugins/agent/order/Order.ts"
+import * as Record from "../../plugins/agent/order/Record.ts"
+import * as Settings from "../../plugins/agent/wake/Settings.ts"
+import * as Wake from "../../plugins/agent/wake/Wake.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
@@ -60,7 +60,7 @@ class World {
     return "handled" as const
   })
 
-  private get ledger(): Ledger["Service"] {
+  private get ledger(): SpaceClient["Service"] {
     const call = <A>(name: string, run: () => A): Effect.Effect<A> => Effect.sync(() => {
       this.calls.push(name)
       return run()
@@ -80,7 +80,7 @@ class World {
   readonly wake = Effect.fnUntraced({ self: this }, function*(this: World, isDry: boolean = false) {
     this.calls = []
     const { memory, surroundings: { settings, startup } } = this
-    const host = Layer.mergeAll(Layer.succeed(Disk, this.disk.service()), HashLayer.layer, Layer.succeed(Ledger, this.ledger))
+    const host = Layer.mergeAll(Layer.succeed(Disk, this.disk.service()), HashLayer.layer, Layer.succeed(SpaceClient, this.ledger))
     const services = Layer.fresh(Layer.provideMerge(FileStore.layer(PATH), host))
     return yield* Wake.run({ settings, startup, isDry, ...memory === undefined ? {} : { memory } }).pipe(
       Effect.provide(services),

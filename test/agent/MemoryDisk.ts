@@ -4,7 +4,8 @@
  * @module
  */
 import { Effect } from "effect"
-import { copying, Disk, DiskFailed, isSame, type Process } from "../../src/agent/store/Disk.ts"
+import { copying, Disk, DiskFailed, type Process } from "../../src/cli/Disk.ts"
+import { isSame } from "../../plugins/agent/text/Bytes.ts"
 
 /** A file: its bytes, which all of its names and open handles share. */
 export interface Inode {

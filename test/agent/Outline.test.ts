@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fromMarkdown } from "mdast-util-from-markdown"
-import * as Line from "../../src/agent/text/Line.ts"
-import * as Outline from "../../src/agent/text/Outline.ts"
+import * as Line from "../../plugins/agent/text/Line.ts"
+import * as Outline from "../../plugins/agent/text/Outline.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 

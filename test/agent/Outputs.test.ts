@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Outputs from "../../src/agent/text/Outputs.ts"
+import * as Outputs from "../../plugins/agent/text/Outputs.ts"
 
 const BEGIN = "${output:"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme, type Space } from "systole"
-import { ENDED } from "../../src/agent/order/Order.ts"
+import { ENDED } from "../../plugins/agent/order/Order.ts"
 import { action, fileOf, KEY, moving, PATH, type Script, withAgent } from "./TestAgent.ts"
 
 const RECORD = `/data/agent/${KEY}/actions/a`

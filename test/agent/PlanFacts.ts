@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Action } from "../../src/agent/document/Action.ts"
-import type { Outcome } from "../../src/agent/schedule/Condition.ts"
-import type { ActionState, Facts } from "../../src/agent/wake/Plan.ts"
+import type { Action } from "../../plugins/agent/document/Action.ts"
+import type { Outcome } from "../../plugins/agent/schedule/Condition.ts"
+import type { ActionState, Facts } from "../../plugins/agent/wake/Plan.ts"
 
 const outcomeOf = ({ status }: Action): Outcome =>
   status === "completed" || status === "failed" || status === "skipped" ? status : "open"

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { ControlFile } from "../../src/agent/document/ControlFile.ts"
-import type { Change } from "../../src/agent/document/Edit.ts"
+import type { ControlFile } from "../../plugins/agent/document/ControlFile.ts"
+import type { Change } from "../../plugins/agent/document/Edit.ts"
 import * as Random from "../support/Random.ts"
 
 type Draw = Random.Random

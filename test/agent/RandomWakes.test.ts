@@ -5,18 +5,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Clock, Effect, Exit, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
-import { ControlStore } from "../../src/agent/store/ControlStore.ts"
-import { Disk, DiskFailed } from "../../src/agent/store/Disk.ts"
-import * as FileStore from "../../src/agent/store/FileStore.ts"
-import { Ledger } from "../../src/agent/order/Ledger.ts"
-import * as Schedule from "../../src/agent/schedule/Schedule.ts"
-import * as Settings from "../../src/agent/wake/Settings.ts"
-import * as Wake from "../../src/agent/wake/Wake.ts"
+import * as ControlFiles from "../../plugins/agent/document/ControlFile.ts"
+import { ControlStore } from "../../plugins/agent/store/ControlStore.ts"
+import { Disk, DiskFailed } from "../../src/cli/Disk.ts"
+import * as FileStore from "../../plugins/agent/store/FileStore.ts"
+import { SpaceClient } from "../../plugins/agent/order/SpaceClient.ts"
+import * as Schedule from "../../plugins/agent/schedule/Schedule.ts"
+import * as Settings from "../../plugins/agent/wake/Settings.ts"
+import * as Wake from "../../plugins/agent/wake/Wake.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
-import { FaultyLedger } from "./FaultyLedger.ts"
+import { FaultySpaceClient } from "./FaultySpaceClient.ts"
 import { MemoryDisk } from "./MemoryDisk.ts"
 import { RandomPerson } from "./RandomPerson.ts"
 import { action, fileOf, moving, PATH } from "./TestAgent.ts"
@@ -49,7 +49,7 @@ const NEVER = Number.POSITIVE_INFINITY
 
 class World {
   readonly disk = new MemoryDisk()
-  readonly ledger: FaultyLedger
+  readonly ledger: FaultySpaceClient
   readonly person: RandomPerson
   readonly draw: Random.Random
   /** The numbers of starts at which the clock was set. */
@@ -66,7 +66,7 @@ class World {
     this.draw = draw
     this.zone = zone
     this.start = start
-    this.ledger = new FaultyLedger(draw)
+    this.ledger = new FaultySpaceClient(draw)
     this.person = new RandomPerson(this.disk, draw)
     const recurring = Object.entries(RECURRING).map(([id, schedule]) => shell(id, { schedule, timezone: zone }))
     this.disk.save(PATH, fileOf(...recurring, shell("n0")))
@@ -120,7 +120,7 @@ class World {
     const services = Layer.mergeAll(
       Layer.succeed(Disk, this.disk.service({ pid, host: "here" })),
       HashLayer.layer,
-      Layer.succeed(Ledger, this.ledger.service((call) => before(call, "")))
+      Layer.succeed(SpaceClient, this.ledger.service((call) => before(call, "")))
     )
     const settings = { ...Settings.defaults, approval: "none" as const }
     const run = Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Channel } from "systole"
-import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
+import * as ControlFiles from "../../plugins/agent/document/ControlFile.ts"
 import * as Zone from "../../src/time/Zone.ts"
 import { action, fileOf, withAgent } from "./TestAgent.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as Damage from "../../src/agent/document/Damage.ts"
+import * as Damage from "../../plugins/agent/document/Damage.ts"
 import { action, type Agent, fileOf, PATH, START, withAgent } from "./TestAgent.ts"
 
 const shell = (id: string, fields: Readonly<Record<string, string>> = {}): string =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cron from "../../src/time/Cron.ts"
-import * as Schedule from "../../src/agent/schedule/Schedule.ts"
+import * as Schedule from "../../plugins/agent/schedule/Schedule.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import * as LocalClock from "./LocalClock.ts"

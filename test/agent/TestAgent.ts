@@ -8,11 +8,11 @@ import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Reactor, type Channel, type Enzyme, type Kernel, type Space } from "systole"
 import plugin from "../../plugins/agent.ts"
-import { Disk } from "../../src/agent/store/Disk.ts"
-import * as FileStore from "../../src/agent/store/FileStore.ts"
-import { Ledger, look, sentOf } from "../../src/agent/order/Ledger.ts"
-import * as Settings from "../../src/agent/wake/Settings.ts"
-import * as Wake from "../../src/agent/wake/Wake.ts"
+import { Disk } from "../../src/cli/Disk.ts"
+import * as FileStore from "../../plugins/agent/store/FileStore.ts"
+import { SpaceClient, look, sentOf } from "../../plugins/agent/order/SpaceClient.ts"
+import * as Settings from "../../plugins/agent/wake/Settings.ts"
+import * as Wake from "../../plugins/agent/wake/Wake.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { MemoryDisk } from "./MemoryDisk.ts"
@@ -66,7 +66,7 @@ export const fieldsOf = (text: string, id: string): Readonly<Record<string, stri
 }
 
 /** The ledger in a space, whose enzymes are the types of actions. */
-export const ledgerOf = (space: Space, enzymes: ReadonlyArray<Enzyme.Enzyme> = []): Ledger["Service"] => ({
+export const ledgerOf = (space: Space, enzymes: ReadonlyArray<Enzyme.Enzyme> = []): SpaceClient["Service"] => ({
   queries: Effect.succeed([...plugin.enzymes, ...enzymes].map(({ query }) => query)),
   get: (cell) => Effect.orDie(space.get(cell)),
   all: (cell) =>
@@ -124,7 +124,7 @@ export const withAgent = <A, E>(
   return Effect.gen(function*() {
     yield* TestClock.setTime(START)
     const space = yield* TestKernel.space([...plugin.enzymes, ...enzymes], "agent")
-    const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledgerOf(space, enzymes)))
+    const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(SpaceClient, ledgerOf(space, enzymes)))
     const read = (): string => disk.text(PATH) ?? ""
     yield* test({
       disk,

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Channel } from "systole"
-import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
+import * as ControlFiles from "../../plugins/agent/document/ControlFile.ts"
 import { action, fileOf, withAgent } from "./TestAgent.ts"
 
 const shell = (id: string, fields: Readonly<Record<string, string>> = {}, priority?: string): string =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
-import { render } from "../../src/agent/text/Issue.ts"
+import * as ControlFiles from "../../plugins/agent/document/ControlFile.ts"
+import { render } from "../../plugins/agent/text/Issue.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import * as NearlyRight from "./NearlyRight.ts"

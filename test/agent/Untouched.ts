@@ -3,10 +3,10 @@
  *
  * @module
  */
-import * as ControlFile from "../../src/agent/document/ControlFile.ts"
-import type { Change, Splice } from "../../src/agent/document/Edit.ts"
-import * as Edit from "../../src/agent/document/Edit.ts"
-import type * as Lines from "../../src/agent/text/Line.ts"
+import * as ControlFile from "../../plugins/agent/document/ControlFile.ts"
+import type { Change, Splice } from "../../plugins/agent/document/Edit.ts"
+import * as Edit from "../../plugins/agent/document/Edit.ts"
+import type * as Lines from "../../plugins/agent/text/Line.ts"
 
 /** The lines of the frontmatter that are comments. The comment of a removed key becomes one. */
 const commentsOf = ({ frontmatter, lines, text }: ControlFile.ControlFile): ReadonlyArray<{ readonly span: Lines.Span }> =>

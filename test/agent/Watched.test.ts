@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Disk } from "../../src/agent/store/Disk.ts"
+import { Disk } from "../../src/cli/Disk.ts"
 import * as HostDisk from "../../src/main/HostDisk.ts"
 import { action, type Agent, fileOf, withAgent } from "./TestAgent.ts"
 

@@ -3,13 +3,13 @@
  */
 import { Effect, Layer } from "effect"
 import { performance } from "node:perf_hooks"
-import * as ControlFiles from "../../src/agent/document/ControlFile.ts"
-import { Disk } from "../../src/agent/store/Disk.ts"
-import * as FileStore from "../../src/agent/store/FileStore.ts"
-import * as Edits from "../../src/agent/document/Edit.ts"
-import { Ledger } from "../../src/agent/order/Ledger.ts"
-import * as Settings from "../../src/agent/wake/Settings.ts"
-import * as Wake from "../../src/agent/wake/Wake.ts"
+import * as ControlFiles from "../../plugins/agent/document/ControlFile.ts"
+import { Disk } from "../../src/cli/Disk.ts"
+import * as FileStore from "../../plugins/agent/store/FileStore.ts"
+import * as Edits from "../../plugins/agent/document/Edit.ts"
+import { SpaceClient } from "../../plugins/agent/order/SpaceClient.ts"
+import * as Settings from "../../plugins/agent/wake/Settings.ts"
+import * as Wake from "../../plugins/agent/wake/Wake.ts"
 import { MemoryDisk } from "../agent/MemoryDisk.ts"
 import { action, fileOf, PATH } from "../agent/TestAgent.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -32,7 +32,7 @@ const millis = async (call: () => unknown): Promise<number> => {
 }
 
 /** A ledger of cells in memory. */
-const ledger = (): Ledger["Service"] => {
+const ledger = (): SpaceClient["Service"] => {
   const cells = new Map<string, unknown>()
   return {
     queries: Effect.succeed(["/signals/agent/http_check"]),
@@ -50,7 +50,7 @@ const wake = (count: number): Round => {
   const disk = new MemoryDisk()
   disk.save(PATH, textOf(count))
   const memory = new Wake.Memory()
-  const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(Ledger, ledger()))
+  const host = Layer.mergeAll(Layer.succeed(Disk, disk.service()), HashLayer.layer, Layer.succeed(SpaceClient, ledger()))
   const services = Layer.provideMerge(FileStore.layer(PATH), host)
   const woken = Wake.run({ memory, settings: Settings.defaults, startup: "1" }).pipe(Effect.provide(services))
   return () => millis(() => Effect.runPromise(woken))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as AgentCell from "../../src/cli/AgentCell.ts"
+import * as ControlCell from "../../plugins/agent/commands/ControlCell.ts"
 import { Client } from "../../src/cli/Client.ts"
 import { action, fileOf } from "../agent/TestAgent.ts"
 import { CELL } from "../agent/TestCellAgent.ts"
@@ -74,7 +74,7 @@ describe("systole agent with a control file in a cell", () => {
           bytes: () => Effect.die("no bytes"),
           events: () => assert.fail("no stream")
         })
-        return AgentCell.approve({ cell: CELL, hash: "0".repeat(32), space: "home" }).pipe(
+        return ControlCell.approve({ cell: CELL, hash: "0".repeat(32), space: "home" }).pipe(
           Effect.provideService(Client, client),
           Effect.match({ onFailure: ({ exit }) => exit, onSuccess: () => 0 })
         )

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Action } from "../../src/agent/document/Action.ts"
-import * as ControlFile from "../../src/agent/document/ControlFile.ts"
-import * as Plan from "../../src/agent/wake/Plan.ts"
-import * as Retry from "../../src/agent/schedule/Retry.ts"
+import type { Action } from "../../plugins/agent/document/Action.ts"
+import * as ControlFile from "../../plugins/agent/document/ControlFile.ts"
+import * as Plan from "../../plugins/agent/wake/Plan.ts"
+import * as Retry from "../../plugins/agent/schedule/Retry.ts"
 import { control } from "../agent/Sample.ts"
 import * as PlanFacts from "../agent/PlanFacts.ts"
 

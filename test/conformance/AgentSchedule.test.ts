@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Condition from "../../src/agent/schedule/Condition.ts"
-import * as ControlFile from "../../src/agent/document/ControlFile.ts"
-import * as Schedule from "../../src/agent/schedule/Schedule.ts"
+import * as Condition from "../../plugins/agent/schedule/Condition.ts"
+import * as ControlFile from "../../plugins/agent/document/ControlFile.ts"
+import * as Schedule from "../../plugins/agent/schedule/Schedule.ts"
 import { control } from "../agent/Sample.ts"
 
 const parsed = (text: string, zone = "UTC"): Schedule.Schedule => {

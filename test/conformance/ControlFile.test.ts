@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ControlFile from "../../src/agent/document/ControlFile.ts"
-import * as Edit from "../../src/agent/document/Edit.ts"
-import * as Plan from "../../src/agent/wake/Plan.ts"
+import * as ControlFile from "../../plugins/agent/document/ControlFile.ts"
+import * as Edit from "../../plugins/agent/document/Edit.ts"
+import * as Plan from "../../plugins/agent/wake/Plan.ts"
 import * as PlanFacts from "../agent/PlanFacts.ts"
 import { control, sample } from "../agent/Sample.ts"
 

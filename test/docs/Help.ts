@@ -10,9 +10,9 @@ import * as CliOutput from "effect/cli/CliOutput"
 import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Command from "effect/cli/Command"
 import { Slices } from "systole"
-import { command as agent } from "../../src/cli/AgentCommand.ts"
+import agent from "../../plugins/agent/commands.ts"
 import { command } from "../../src/cli/Cli.ts"
-import { Disk } from "../../src/agent/store/Disk.ts"
+import { Disk } from "../../src/cli/Disk.ts"
 import { Host } from "../../src/cli/Host.ts"
 import { Hash } from "../../src/persistence/Hash.ts"
 
@@ -37,7 +37,7 @@ const docOf = async (words: ReadonlyArray<string>): Promise<HelpDoc> => {
     })
   }
   const services = Layer.mergeAll(CliOutput.layerPresenter(presenter), host).pipe(Layer.provideMerge(NodeServices.layer))
-  const whole = command({ agent, slices: Slices.all })
+  const whole = command({ plugins: [agent], slices: Slices.all })
   await Effect.runPromise(Command.runWith(whole, { version: "0" })([...words, "--help"]).pipe(Effect.provide(services)))
   const [doc] = found
   if (doc === undefined) throw new Error(`systole ${words.join(" ")} --help shows nothing`)

@@ -6,8 +6,8 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import process from "node:process"
-import * as Lease from "../../src/agent/store/Lease.ts"
-import { Disk } from "../../src/agent/store/Disk.ts"
+import * as Lease from "../../plugins/agent/store/Lease.ts"
+import { Disk } from "../../src/cli/Disk.ts"
 import * as HostDisk from "../../src/main/HostDisk.ts"
 
 /** All processes are alive, as if each number had been given away again. */

@@ -38,7 +38,7 @@ export const bundle = (contents: string): Promise<Bundle> => {
 const make = async (contents: string): Promise<Bundle> => {
   const { metafile, outputFiles } = await build({
     stdin: { contents, resolveDir: root, loader: "ts" },
-    alias: { systole: join(root, "src", "index.ts") },
+    alias: { systole: join(root, "src", "index.ts"), "systole/time": join(root, "src", "time", "index.ts") },
     bundle: true,
     // The platform has the base class of objects, and with a flag the scope of runs.
     external: ["cloudflare:workers", "node:async_hooks"],

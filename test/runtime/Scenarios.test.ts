@@ -41,6 +41,8 @@ const script = async (): Promise<string> => {
       "@effect/vitest": join(root, "test", "runtime", "scenarios", "collect.ts"),
       "vitest": chai,
       "systole": join(root, "src", "index.ts"),
+      "systole/cli": join(root, "src", "cli", "index.ts"),
+      "systole/time": join(root, "src", "time", "index.ts"),
       "systole/testing": join(root, "src", "main", "testing", "index.ts")
     },
     plugins: [{

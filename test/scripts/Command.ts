@@ -37,6 +37,9 @@ const entries = async (): Promise<Record<string, string>> => {
     WatchdogThread: "src/main/WatchdogThread.ts",
     index: "src/index.ts",
     cells: "src/cell/index.ts",
+    cli: "src/cli/index.ts",
+    time: "src/time/index.ts",
+    "plugins/agent/commands": "plugins/agent/commands.ts",
     testing: "src/main/testing/index.ts",
     "effect/index": "effect",
     ...Object.fromEntries(plugins.filter((name) => name.endsWith(".ts")).map((name) => [`plugins/${name.slice(0, -3)}`, `plugins/${name}`]))
@@ -94,7 +97,10 @@ export const bundle = async (): Promise<void> => {
     // A native program: it cannot be bundled.
     external: ["esbuild"],
     // The entry of yaml for Node is CommonJS, which requires modules of the host at run time.
-    alias: { systole: "./src/index.ts", yaml: join(root, "node_modules/yaml/browser/index.js") }
+    alias: {
+      systole: "./src/index.ts", "systole/cli": "./src/cli/index.ts", "systole/time": "./src/time/index.ts",
+      yaml: join(root, "node_modules/yaml/browser/index.js")
+    }
   })
   const platform = await Esbuild.build({
     ...common,

@@ -24,7 +24,7 @@ export const long: Readonly<Record<string, string>> = {
   "test/main/Supervisor.test.ts": "test/kernel/watchdog/Stuck.test.ts",
   "test/cli/Agent.test.ts": "test/agent/Wake.test.ts",
   "test/cli/AgentCell.test.ts": "test/agent/CellAgent.test.ts",
-  "test/cli/AgentRun.test.ts": "test/agent/Resident.test.ts",
+  "test/cli/AgentRun.test.ts": "test/agent/AgentDaemon.test.ts",
   "test/cli/Cli.test.ts": "test/cli/Debug.test.ts",
   "test/cli/Control.test.ts": "test/ingress/Control.test.ts",
   "test/cli/Held.test.ts": "test/ingress/Held.test.ts",

@@ -11,10 +11,10 @@ import { join } from "node:path"
 import { Pacemaker, Reporter, Slices } from "systole"
 import definition from "../../examples/watchman/systole.config.ts"
 import * as Site from "../../examples/watchman/site.ts"
-import * as FileStore from "../../src/agent/store/FileStore.ts"
-import { Ledger } from "../../src/agent/order/Ledger.ts"
-import * as Settings from "../../src/agent/wake/Settings.ts"
-import * as Wake from "../../src/agent/wake/Wake.ts"
+import * as FileStore from "../../plugins/agent/store/FileStore.ts"
+import { SpaceClient } from "../../plugins/agent/order/SpaceClient.ts"
+import * as Settings from "../../plugins/agent/wake/Settings.ts"
+import * as Wake from "../../plugins/agent/wake/Wake.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as HostDisk from "../../src/main/HostDisk.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -66,7 +66,7 @@ export const fastForward = (): Promise<Story> => {
       reporter: new Reporter(() => {})
     })
     const space = yield* project.kernel.space("agent")
-    const host = Layer.mergeAll(HostDisk.layer(() => true), HostHash.layer, Layer.succeed(Ledger, ledgerOf(space)))
+    const host = Layer.mergeAll(HostDisk.layer(() => true), HostHash.layer, Layer.succeed(SpaceClient, ledgerOf(space)))
     const services = Layer.provideMerge(FileStore.layer(path), host)
     const ran: Array<Story["ran"][number]> = []
     yield* Effect.gen(function*() {

@@ -13,6 +13,8 @@ module.enableCompileCache?.(fileURLToPath(new URL("../../node_modules/.cache/sys
 const index = new URL("../../src/index.ts", import.meta.url).href
 const testing = new URL("../../src/main/testing/index.ts", import.meta.url).href
 const cells = new URL("../../src/cell/index.ts", import.meta.url).href
+const cli = new URL("../../src/cli/index.ts", import.meta.url).href
+const time = new URL("../../src/time/index.ts", import.meta.url).href
 const client = new URL("../../src/client/index.ts", import.meta.url).href
 const contract = new URL("../../src/contract/index.ts", import.meta.url).href
 const react = new URL("../../src/react/index.ts", import.meta.url).href
@@ -23,7 +25,9 @@ const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).hr
 const locate = (specifier) => {
   if (specifier === "systole") return index
   if (specifier === "systole/cells") return cells
+  if (specifier === "systole/cli") return cli
   if (specifier === "systole/client") return client
+  if (specifier === "systole/time") return time
   if (specifier === "systole/testing") return testing
   if (specifier === "systole/react") return react
   if (specifier === "systole/embed") return embed

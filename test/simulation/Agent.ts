@@ -4,7 +4,8 @@
  * @module
  */
 import { Effect, Exit } from "effect"
-import { CellAgent, Enzyme, type Space } from "systole"
+import { Enzyme, type Space } from "systole"
+import { CellAgent } from "systole/plugins/agent"
 import plugin from "../../plugins/agent.ts"
 import type { World } from "./World.ts"
 

@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs"
 import { Slices } from "systole"
 import * as Cli from "../../src/cli/Cli.ts"
 import { Host } from "../../src/cli/Host.ts"
-import { Disk } from "../../src/agent/store/Disk.ts"
+import { Disk } from "../../src/cli/Disk.ts"
 import { ofLedger } from "../../src/ingress/Slice.ts"
 import { Hash } from "../../src/persistence/Hash.ts"
 import * as Routes from "../docs/Routes.ts"
@@ -41,7 +41,7 @@ const systole = async ({ app }: TestIngress, ...args: ReadonlyArray<string>): Pr
     Layer.succeed(Disk, { read: () => Effect.succeed(undefined) } as never),
     Layer.succeed(Hash, undefined as never)
   )
-  const code = await Effect.runPromise(Cli.run({ args, version: "0", agent: undefined, slices }).pipe(
+  const code = await Effect.runPromise(Cli.run({ args, version: "0", plugins: [], slices }).pipe(
     Effect.provideService(Console.Console, terminal),
     Effect.provide(host.pipe(Layer.provideMerge(NodeServices.layer)))
   ) as Effect.Effect<number>)

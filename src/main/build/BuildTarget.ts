@@ -207,7 +207,7 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
     pages === undefined ? "{}" : fieldOf(field, names.get(pages.hash) ?? "", environment))
   return [
     ...slices.map((name) => `import { slice as ${name} } from ${sliceFile(name)}`),
-    ...hasAgent ? [`import { command as agent } from ${runtime("cli/AgentCommand.ts")}`] : [],
+    ...hasAgent ? [`import agent from ${JSON.stringify(Installation.sourceFile("systole/plugins/agent/commands"))}`] : [],
     ...hasWebhooks ? [`import { make as webhooks } from ${runtime("ingress/Webhooks.ts")}`] : [],
     ...hasJwt ? [`import { make as jwt } from ${runtime("access/JwtVerifier.ts")}`] : [],
     ...hashes.map((hash) => `import ${[names.get(hash), ...named(typed.get(hash))].join(", ")} from "systole-module:${hash}"`),
@@ -217,7 +217,7 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
     `  hasToken: ${settings.token !== undefined},`,
     `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered}, ingress: ${ingress}, access: ${access} },`,
     `  slices: [${slices.join(", ")}],`,
-    ...hasAgent ? ["  agent,"] : [],
+    ...hasAgent ? ["  commands: [agent],"] : [],
     ...hasWebhooks ? ["  webhooks,"] : [],
     ...hasJwt ? ["  jwt,"] : [],
     `  manifest: {\n${entries.join(",\n")}\n  },`,
