@@ -6,7 +6,7 @@
 import { wanted } from "../contract/Tokens.ts"
 import * as Codec from "../contract/Codec.ts"
 import { AccessRefused } from "./AccessRefused.ts"
-import { type Claims, type Settings, TOLERANCE } from "../contract/Jwt.ts"
+import { type Claims, MAX_LENGTH, type Scope, type Settings, TOLERANCE } from "../contract/Jwt.ts"
 import { Remembered } from "./Remembered.ts"
 import { checkScope } from "./TokenAdmin.ts"
 import { JWT, type Token } from "./Token.ts"
@@ -16,6 +16,7 @@ import type { Checked } from "./TokenSet.ts"
 export interface Keys {
   /** A number that grows with each change of the keys. */
   readonly revision: number
+  /** Whether they may be used without a load: they are young, or older ones go on. */
   readonly isFresh: boolean
   /** Loads the keys. Rejects without any keys; returns the failure if older ones go on. */
   readonly refresh: () => Promise<unknown>
@@ -25,7 +26,7 @@ export interface Keys {
 /** The result of a verification. */
 export type Verified =
   | { readonly claims: Readonly<Record<string, unknown>> }
-  | { readonly refused: "expired" | "wrong"; readonly reason: string }
+  | { readonly refused: "expired" | "wrong"; readonly reason: string; readonly trouble?: Error }
 
 /** Verifies tokens. Rejects while the keys cannot be loaded. */
 export interface Verifier {
@@ -87,13 +88,21 @@ export class JwtSet {
 
   /** The token of a JWT, at once if it is remembered and the keys are fresh. `isSpent` tells whether its caller may have it verified. */
   check(jwt: string, isSpent: () => boolean = () => false): Checked | Promise<Checked> {
-    const { hash, now } = this.parts
-    const digest = hash.hex(jwt)
+    if (jwt.length > MAX_LENGTH) return { refused: refused(`it has ${jwt.length} characters of at most ${MAX_LENGTH}`), id: JWT }
+    const digest = this.parts.hash.hex(jwt)
+    const token = this.held(digest)
+    if (token !== undefined) return { token }
+    // For a token that is known, older keys are loaded anew whoever shows it.
+    const isKnown = this.remembered.get(digest) !== undefined && this.verifier?.keys.isFresh === false
+    return !isKnown && isSpent() ? { refused: unverified, id: JWT } : this.verified(jwt, digest, isSpent)
+  }
+
+  /** The token of a digest, if it is remembered and its key holds. */
+  private held(digest: string): Token | undefined {
     const known = this.remembered.get(digest)
     const keys = this.verifier?.keys
-    const isHeld = known !== undefined && keys?.isFresh === true && known.revision === keys.revision && known.token.expires > now()
-    if (isHeld) return { token: known.token }
-    return isSpent() ? { refused: unverified, id: JWT } : this.verified(jwt, digest)
+    const isHeld = known !== undefined && keys?.isFresh === true && known.revision === keys.revision
+    return isHeld && known.token.expires > this.parts.now() ? known.token : undefined
   }
 
   /** The number of remembered tokens. */
@@ -101,18 +110,24 @@ export class JwtSet {
     return this.remembered.size
   }
 
-  private async verified(jwt: string, digest: string): Promise<Checked> {
+  private async verified(jwt: string, digest: string, isSpent: () => boolean): Promise<Checked> {
     try {
       // Concurrent first requests use one, and none waits for the I/O of another, which Workers forbid.
       const made = this.verifier ?? await this.parts.verifier(this.parts.settings, this.parts)
       const verifier = this.verifier ??= made
       const { keys } = verifier
-      const failure = keys.isFresh ? undefined : await keys.refresh()
-      if (failure !== undefined) this.tell("keys", failure)
+      if (!keys.isFresh) {
+        const failure = await keys.refresh()
+        if (failure === undefined) this.told.delete("keys")
+        else this.tell("keys", failure)
+        const token = this.held(digest)
+        if (token !== undefined) return { token }
+        if (isSpent()) return { refused: unverified, id: JWT }
+      }
       const verified = await verifier.verify(jwt)
-      if (failure === undefined) this.told.delete("keys")
       if ("refused" in verified) {
         this.remembered.delete(digest)
+        if (verified.trouble !== undefined) this.tell("keys", verified.trouble)
         const code = verified.refused === "expired" ? "auth/expired" : "auth/jwt"
         const { message } = refused(verified.reason)
         return { refused: new AccessRefused(code, message), id: JWT }
@@ -134,20 +149,48 @@ export class JwtSet {
     try {
       const given: unknown = scopeOf(claims as Claims)
       if (given === undefined) return refused("the configuration gives it no scope")
-      const { expires: _, ...scope } = Codec.decode(wanted, given)
-      checkScope(scope)
+      const scope = scopeIn(given)
       const created = typeof iat === "number" ? iat * 1000 : 0
       return { ...scope, id: `${JWT}${sub}`, created, expires: (Number(exp) + tolerance) * 1000, digests: [] }
     } catch (failure) {
-      this.tell("claims", failure)
+      this.tell("claims", failure, sub)
       return refused("the function access.jwt.claims of the configuration failed for it, and the log says how")
     }
   }
 
-  private tell(part: "claims" | "keys", failure: unknown): void {
-    const text = String(failure)
+  private tell(part: "claims" | "keys", failure: unknown, sub = ""): void {
+    const text = reasonOf(failure)
     if (this.told.get(part) === text) return
     this.told.set(part, text)
-    this.parts.report(failure)
+    // An error of the project has its place in it.
+    const isTold = failure instanceof Error && !(failure instanceof Codec.Misfit)
+    this.parts.report(isTold ? failure : new ClaimsFailed(`For sub ${JSON.stringify(sub)}, access.jwt.claims ${text}`))
+  }
+}
+
+/** The function of the configuration failed, or gave what is no scope. */
+class ClaimsFailed extends Error {
+  override readonly name = "ClaimsFailed"
+}
+
+/** The scope that the function of the configuration gave. @throws Misfit, ClaimsFailed, AccessRefused, InvalidAddress */
+const scopeIn = (given: unknown): Scope => {
+  if (given instanceof Promise) {
+    given.catch(() => undefined)
+    throw new ClaimsFailed("access.jwt.claims gave a promise. Make it a function without async")
+  }
+  const { expires, ...scope } = Codec.decode(wanted, given)
+  if (expires !== undefined) throw new ClaimsFailed("access.jwt.claims gave expires, and the claim exp tells the end. Leave it out")
+  checkScope(scope)
+  return scope
+}
+
+/** A thrown value may be of any type, and reading it may throw again. */
+const reasonOf = (failure: unknown): string => {
+  if (failure instanceof Codec.Misfit) return `gave a scope that ${failure.reason.split(". Send ", 1).join("")}`
+  try {
+    return failure instanceof Error ? `${failure.name}: ${failure.message}` : `threw ${String(failure)}`
+  } catch {
+    return "threw what cannot be read"
   }
 }

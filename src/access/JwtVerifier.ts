@@ -16,8 +16,9 @@ export const MAX_KEYS_AGE = 3_600_000
 /** The least time between two loads of keys for tokens with an unknown key, in milliseconds. */
 export const COOLDOWN = 30_000
 
-/** The time after a failed load in which no other one begins, in milliseconds. */
+/** The time after a failed load in which no other one begins, in milliseconds: without known keys, and with some that go on. */
 export const KEYS_RETRY = 5000
+export const KEYS_RETRY_KNOWN = 30_000
 
 /** The longest load of keys, in milliseconds, and its most bytes. */
 export const KEYS_MILLIS = 5000
@@ -26,6 +27,11 @@ export const KEYS_BYTES = 262_144
 /** Keys cannot be loaded. */
 class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable"
+}
+
+/** A key cannot be used. */
+class KeyUnusable extends Error {
+  override readonly name = "KeyUnusable"
 }
 
 /** The text of an answer with at most {@link KEYS_BYTES}. @throws KeysUnavailable */
@@ -65,7 +71,11 @@ const remote = (url: string, { fetch, now }: VerifierParts): Keys => {
     if (current !== text) revision++
     text = current
   }
+  let begun = -Infinity
+  /** Whether a load is under way. One whose request was dropped is given up. */
+  const isLoading = (): boolean => Math.abs(now() - begun) < 2 * KEYS_MILLIS
   const reload = async (): Promise<void> => {
+    begun = now()
     try {
       await set.reload()
       loaded = now()
@@ -73,6 +83,8 @@ const remote = (url: string, { fetch, now }: VerifierParts): Keys => {
     } catch (failure) {
       failed = now()
       throw failure instanceof KeysUnavailable ? failure : new KeysUnavailable(String(failure))
+    } finally {
+      begun = -Infinity
     }
   }
   return {
@@ -80,7 +92,9 @@ const remote = (url: string, { fetch, now }: VerifierParts): Keys => {
       return revision
     },
     get isFresh() {
-      return Math.abs(now() - loaded) < KEYS_AGE
+      const age = Math.abs(now() - loaded)
+      // One request at a time waits for newer keys, and the others go on with those that are known.
+      return age < KEYS_AGE || (age < MAX_KEYS_AGE && (isLoading() || Math.abs(now() - failed) < KEYS_RETRY_KNOWN))
     },
     refresh: async () => {
       try {
@@ -119,10 +133,17 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "its signature does not fit"
 }
 
+/** The codes of `jose` for faults of tokens. Its other errors are faults of keys, or of the host. */
+const OF_TOKENS = /^ERR_JW[ST]|^ERR_JWKS|^ERR_JOSE_(?:ALG|NOT)/
+
 /** @throws KeysUnavailable */
 const refusalOf = (failure: unknown): Verified => {
   if (failure instanceof KeysUnavailable) throw failure
   const { claim, code = "" } = failure as { readonly code?: string; readonly claim?: string }
+  if (!OF_TOKENS.test(code)) {
+    const trouble = new KeyUnusable(`a key of the issuer of JWTs cannot be used: ${String(failure)}`)
+    return { refused: "wrong", reason: "the key of its issuer that it names cannot be used", trouble }
+  }
   if (code === "ERR_JWT_EXPIRED") return { refused: "expired", reason: "it is expired" }
   const reason = code === "ERR_JWT_CLAIM_VALIDATION_FAILED" ? `its claim ${claim} does not fit` : reasons[code] ?? "it is malformed"
   return { refused: "wrong", reason }

@@ -53,9 +53,9 @@ export const MAX_LENGTH = 8192
 
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
-/** The token that a request shows; `undefined` for any other credential. */
+/** The token that a request shows, however long; `undefined` for any other credential. */
 export const shown = (headers: Headers): string | undefined => {
   const header = headers.get("authorization") ?? ""
   const text = header.slice(0, 7).toLowerCase() === "bearer " ? header.slice(7).trim() : ""
-  return text.length <= MAX_LENGTH && FORM.test(text) ? text : undefined
+  return FORM.test(text) ? text : undefined
 }

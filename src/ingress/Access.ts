@@ -72,9 +72,12 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads 
     const access = refused.code === "auth/missing" && !request.headers.has("authorization") ? reads(request) : undefined
     if (access !== undefined) return access
     const secret = set === undefined ? undefined : Token.shown(request.headers)
-    const checked = set === undefined || secret === undefined ? bearer?.(request, isSpent) : set.check(secret)
+    const isJwt = set === undefined || secret === undefined
+    const checked = isJwt ? bearer?.(request, isSpent) : set.check(secret)
     if (checked === undefined) return { refused }
-    return checked instanceof Promise ? checked.then(accessOf(set)) : accessOf(set)(checked)
+    const decided = accessOf(set)
+    const settled = isJwt ? (checked: Checked): Access => ({ ...decided(checked), again: () => bearer?.(request) }) : decided
+    return checked instanceof Promise ? checked.then(settled) : settled(checked)
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Kind } from "../access/SessionPass.ts"
 import type { Credential } from "../access/Sessions.ts"
+import type { Checked } from "../access/TokenSet.ts"
 import type * as Token from "../access/Token.ts"
 import type { Viewer } from "../kernel/view/Space.ts"
 
@@ -19,6 +20,8 @@ export interface By {
   readonly token?: Token.Token | undefined
   /** The digest of the secret that the request shows, if it is one of the token. */
   readonly digest?: string | undefined
+  /** Decides on a JSON Web Token once more, for an answer that goes on: its key may be withdrawn meanwhile. */
+  readonly again?: (() => Checked | Promise<Checked> | undefined) | undefined
   /** The session that the request shows in place of its credential. */
   readonly session?: Session | undefined
 }

@@ -74,7 +74,9 @@ const taken = (parts: Parts, decided: Decided): Taken | undefined => {
   const caller = callerOf(parts, decided)
   if (caller === undefined) return undefined
   const [kind, name] = caller
-  return parts.rates.take(kind, name, kind === "address" ? "" : spaceIn(Access.pathOf(decided.request)) ?? "")
+  // Public reads are counted apart, so that the readers of a page behind one address keep nobody's JSON Web Token from its verification.
+  const strange = decided.access.isPublic === true ? "public" : ""
+  return parts.rates.take(kind, name, kind === "address" ? strange : spaceIn(Access.pathOf(decided.request)) ?? "")
 }
 
 const fields = ({ kind, left, rate: { requests, seconds: window }, seconds }: Taken): ReadonlyArray<readonly [string, string]> => [

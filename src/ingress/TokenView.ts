@@ -152,7 +152,9 @@ export class CallerStreams {
     return new Response(body, answer)
   }
 
-  private async refusalOf({ digest, session, token }: By): Promise<AccessRefused | undefined> {
+  private async refusalOf({ again, digest, session, token }: By): Promise<AccessRefused | undefined> {
+    const checked = await again?.()
+    if (checked !== undefined && "refused" in checked) return checked.refused
     const refused = session === undefined ? undefined : await this.sessions?.refusalOf(session)
     if (refused !== undefined || token === undefined) return refused
     const { expires, id } = token

@@ -21,7 +21,11 @@ const isSafe = (text: string): boolean => {
 const KeysUrl = Schema.String.pipe(
   Schema.check(Schema.makeFilter(isSafe, { expected: "an address with https, such as \"https://issuer.example/jwks.json\"" }))
 )
-const Key = Schema.Record(Schema.String, Schema.Unknown)
+const Key = Schema.Record(Schema.String, Schema.Unknown).pipe(
+  Schema.check(Schema.makeFilter((key) => !Object.hasOwn(key, "d") && !Object.hasOwn(key, "k"), {
+    expected: "a public key, without the private part \"d\" or \"k\""
+  }))
+)
 const Keys = Schema.Struct({ keys: Schema.Array(Key).check(Schema.isMinLength(1), Schema.isMaxLength(Jwt.MAX_KEYS)) })
 
 const ScopeOf = Schema.declare((value): value is Jwt.Settings["claims"] => typeof value === "function", {

@@ -100,11 +100,13 @@ describe("A JSON Web Token", () => {
       alice: { verbs: ["read", "signal"], prefixes: ["/data/alice"], clearance: [], spaces: ["shop"] }, nobody: undefined,
       text: "read", empty: { verbs: [] }, verb: { verbs: ["rule"] }, prefix: { verbs: ["read"], prefixes: ["data"] },
       wide: { verbs: ["write"], prefixes: ["/data"] }, space: { verbs: ["read"], spaces: ["@access"] },
-      later: Promise.resolve({ verbs: ["read"] })
+      later: undefined, unreadable: undefined
     }
     const { code, set, told } = make(settings(local, {
       claims: ({ sub }) => {
         if (sub === "thrown") throw new Error("no luck")
+        if (sub === "unreadable") throw Object.create(null)
+        if (sub === "later") return Promise.reject(new Error("later")) as never
         return scopes[sub] as Jwt.Scope
       }
     }))
@@ -113,8 +115,28 @@ describe("A JSON Web Token", () => {
     for (const sub of ["thrown", "thrown", ...Object.keys(scopes).slice(1)]) {
       assert.strictEqual(await code(await first.sign(claims(START, { sub }))), "auth/jwt", sub)
     }
-    assert.strictEqual(told.filter((text) => text === "Error: no luck").length, 1)
+    const [thrown, text, , verb, , , , promise, unreadable, ...others] = told
+    assert.deepStrictEqual([thrown, text, promise, unreadable, ...others], [
+      "Error: no luck",
+      "ClaimsFailed: For sub \"text\", access.jwt.claims gave a scope that is \"read\", and no object",
+      "ClaimsFailed: access.jwt.claims gave a promise. Make it a function without async",
+      "ClaimsFailed: For sub \"unreadable\", access.jwt.claims threw what cannot be read"
+    ])
+    assert.match(verb ?? "", /^ClaimsFailed: For sub "verb", access\.jwt\.claims gave a scope that has a field "verbs\.0" that is "rule" instead of /)
     assert.strictEqual(await code(await first.sign(claims(START))), "jwt:alice")
+  })
+
+  it("that is too long, or whose key cannot be used, is told so, and the log has the key", async () => {
+    const damaged = { ...second.jwk, x: "AAAA", kid: "damaged" }
+    const { set, told } = make(settings({ keys: [{ ...damaged }] }))
+    const long = await set.check(`a.${"b".repeat(9000)}.c`)
+    assert.match("refused" in long ? long.refused.message : "", /has 9004 characters of at most 8192/)
+    for (let i = 0; i < 3; i++) {
+      const checked = await set.check(await second.sign(claims(START), { kid: "damaged" }))
+      assert.match("refused" in checked ? `${checked.refused.code} ${checked.refused.message}` : "", /^auth\/jwt .* cannot be used/)
+    }
+    assert.lengthOf(told, 1)
+    assert.match(told[0] ?? "", /^KeyUnusable: a key of the issuer/)
   })
 
   it("is remembered in bounded memory", async () => {
@@ -191,6 +213,32 @@ describe("The keys of an issuer", () => {
     assert.strictEqual(await code(await first.sign(claims(now))), "access/unavailable")
   }))
 
+  it("are waited for by one request at a time while older ones go on, also for an address beyond its rate", () =>
+    withServer(async (server) => {
+      server.answer = keysOf(first)
+      const { set, told } = make(settings(server.url))
+      const jwt = await first.sign(claims(START))
+      await set.check(jwt)
+      vi.setSystemTime(START + JwtVerifier.KEYS_AGE)
+      const asked = new Promise<() => void>((resolve) => {
+        server.answer = (response) => resolve(() => void response.writeHead(500).end())
+      })
+      const waits = set.check(jwt, () => true)
+      assert.isTrue(waits instanceof Promise)
+      const end = await asked
+      for (let i = 0; i < 10; i++) assert.property(set.check(jwt), "token", "it is answered at once")
+      end()
+      assert.property(await waits, "token")
+      for (let i = 0; i < 10; i++) assert.property(set.check(jwt), "token")
+      assert.strictEqual(server.asked, 2)
+      assert.lengthOf(told, 1)
+      vi.setSystemTime(START + JwtVerifier.KEYS_AGE + JwtVerifier.KEYS_RETRY_KNOWN)
+      server.answer = keysOf(second)
+      const refused = await set.check(jwt)
+      assert.strictEqual("refused" in refused ? refused.refused.code : "", "auth/jwt", "its key is withdrawn")
+      assert.strictEqual(server.asked, 3)
+    }))
+
   it("whose server does not answer are given up after five seconds", () => withServer(async (server) => {
     server.answer = () => {}
     const { code } = make(settings(server.url))
@@ -240,6 +288,36 @@ describe("A request with a JSON Web Token", () => {
       assert.deepInclude(body as object, { jwt: { "auth/jwt": 3, "access/rate": 18 }, unknown: 0 })
     }))
   })
+
+  it.live("has a stream that ends when its key is withdrawn", () => Effect.promise(() => withServer(async (server) => {
+    server.answer = keysOf(first, second)
+    const tokens = makeTokens()
+    const bearer = Jwts.shownTo(make(settings(server.url)).set)
+    const config = { token: "the-operators-own-token", spaces: { create: "on-demand" as const } }
+    const served = Effect.flatMap(serve({ config, tokens, bearer }), ({ ask, fetch }) => Effect.promise(async () => {
+      const put = (value: number) => ask("/v1/spaces/shop/cells/data/a", {
+        method: "PUT", body: `${value}`, headers: { authorization: `Bearer ${config.token}`, "content-type": "application/json" }
+      })
+      await put(1)
+      const open = async (token: string) => {
+        const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" }
+        const answer = await fetch("/v1/spaces/shop/cells/data/a", { headers })
+        assert.strictEqual(answer.status, 200)
+        const reader = answer.body!.getReader()
+        assert.isFalse((await reader.read()).done)
+        return reader
+      }
+      const [withdrawn, kept] = [await open(await first.sign(claims(START))), await open(await second.sign(claims(START)))]
+      server.answer = keysOf(second)
+      vi.setSystemTime(START + JwtVerifier.KEYS_AGE)
+      tokens.clock.now = START + JwtVerifier.KEYS_AGE
+      await put(2)
+      assert.isTrue((await withdrawn.read()).done)
+      assert.isFalse((await kept.read()).done)
+      await kept.cancel()
+    }))
+    await Effect.runPromise(Effect.scoped(served))
+  })))
 
   it.live("is answered within the scope of its claims, beside other credentials", () => {
     const tokens = makeTokens()
@@ -295,6 +373,7 @@ describe("The configuration of JSON Web Tokens", () => {
     for (const jwks of ["http://issuer.example/jwks.json", "file:///etc/keys", "jwks.json", { keys: [] }]) {
       assert.match(yield* refused({ ...valid, jwks }), /access\.jwt\.jwks/)
     }
+    assert.match(yield* refused({ ...valid, jwks: { keys: [{ kty: "EC", d: "secret" }] } }), /access\.jwt\.jwks/)
     assert.match(yield* refused({ ...valid, audience: [] }), /audience/)
     assert.match(yield* refused({ ...valid, tolerance: 301 }), /tolerance/)
     assert.match(yield* refused({ ...valid, claims: { verbs: ["read"] } }), /claims/)
