@@ -1,5 +1,5 @@
 /**
- * The README pages of the repository, and their parts.
+ * The pages of the repository, and their parts.
  *
  * @module
  */
@@ -23,17 +23,22 @@ export interface Block {
 
 const apart = new Set(["node_modules", "dist"])
 
+/** The names of pages. */
+const names = new Set([
+  "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "GLOSSARY.md", "JOURNEY.md", "RULES.md", "SECURITY.md"
+])
+
 const below = (folder: string): ReadonlyArray<string> =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return apart.has(entry.name) || entry.name.startsWith(".") ? [] : below(path)
-    return entry.name === "README.md" ? [path] : []
+    if (entry.isDirectory()) return apart.has(entry.name) || (entry.name.startsWith(".") && entry.name !== ".github") ? [] : below(path)
+    return names.has(entry.name) ? [path] : []
   })
 
 /** The page at a path from the root. */
 export const read = (path: string): Page => ({ path, text: readFileSync(join(root, path), "utf8") })
 
-/** Every page named `README.md`. */
+/** Every page. */
 export const all = (): ReadonlyArray<Page> => [...below(".")].sort().map(read)
 
 /** The folder of a page, from the root. */

@@ -17,6 +17,7 @@ const { dependencies, optionalDependencies, scripts } = JSON.parse(readFileSync(
 const elsewhere: Readonly<Record<string, string>> = {
   "npm ci --omit=dev && npm run demo": "test/scripts/Demo.test.ts",
   "npm ci && npm test": ".ci/run",
+  "npm ci && npm run ok": "test/scripts/Checks.test.ts",
   "npm ci && npm pack": "test/package/Package.test.ts",
   "cd .. && npx --yes ./systole/systole-0.1.0.tgz new project hello": "test/package/Package.test.ts",
   "cd hello && npm install": "test/package/Package.test.ts",

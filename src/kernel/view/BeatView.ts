@@ -3,7 +3,7 @@
  * `/rt/analytics/diag`, `/rt/analytics/persist`, and the views of the live halves of ledgers.
  *
  * These views are rendered on reads from outside, from the journal and from counters, in
- * the text forms of [S0 Filesystem Layout]. Runs cannot read them. The state of a beat is
+ * the text forms of [S0 §Filesystem Layout]. Runs cannot read them. The state of a beat is
  * `ist:store` if the beat is durable, and `ist:fail` if it was lost with its flush.
  *
  * @module

@@ -9,7 +9,7 @@
  * A flush that the store refuses without any effect is repeated, after waits that double. A
  * flush that fails in another way, or exceeds its time limit, is never repeated: the space
  * stops, and opens again in its durable state. The state is not journaled, and runs cannot
- * read it; `/rt/analytics/persist` shows it. [S3 CPS async handshake]
+ * read it; `/rt/analytics/persist` shows it. [S3 §CPS async handshake]
  *
  * @module
  */
