@@ -9,9 +9,6 @@ export const MAX_REMEMBERED = 10_000
 
 /**
  * The newest results of a host.
- *
- * @category models
- * @since 0.2.0
  */
 export class Remembered<A> {
   private readonly results = new Map<string, A>()

@@ -19,7 +19,8 @@ export const begin = Endpoint.make("POST", SESSION, {
     "With `?as=token` it gives a bearer of at most 15 minutes as `token` in place of the cookie, for a page of another site. With " +
     "`?as=link` it gives the path of a page as `link`, which begins a session once within 5 minutes. Each ends with its credential."
   ),
-  query: () => Schema.Struct({ as: given(Schema.Literals(["token", "link"]).annotate({ expected: "token or link", description: "token" })) }),
+  query: () =>
+    Schema.Struct({ as: given(Schema.Literals(["token", "link"]).annotate({ expected: "token or link", description: "token" })) }),
   answer: () => Schema.Struct({ expires: Schema.Number, token: given(text), link: given(text) }),
   status: 201,
   refusals: ["access/full", "access/invalid", "access/origin"],

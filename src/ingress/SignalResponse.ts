@@ -48,9 +48,6 @@ export interface Receiver<R> extends Pick<Space, "name"> {
 
 /**
  * The answer with the receipt of an operator's signal. For one that no enzyme takes, it names the nearest of the queries of all.
- *
- * @category constructors
- * @since 0.2.0
  */
 export const ended =
   (name: string, asked: PostedSignal, { queries, ...hears }: Hears & { readonly queries: Effect.Effect<Iterable<string>> }) =>

@@ -49,7 +49,8 @@ describe("A page of another site", () => {
   })
 
   test("needs no token if it is one of this machine, and the server has none", ["http://localhost:5173"], async ({ fetch }) => {
-    const from = async (origin: string, init: RequestInit = {}) => (await fetch(CELL, { ...init, headers: { origin, "content-type": "application/json" } })).status
+    const from = async (origin: string, init: RequestInit = {}) =>
+      (await fetch(CELL, { ...init, headers: { origin, "content-type": "application/json" } })).status
     assert.strictEqual(await from("http://localhost:5173", { method: "PUT", body: "1" }), 200)
     assert.strictEqual(await from("http://localhost:5173"), 200)
     for (const origin of ["http://localhost:5174", "http://127.0.0.1:5173", "https://localhost:5173", "null"]) {
