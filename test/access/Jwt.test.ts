@@ -122,7 +122,10 @@ describe("A JSON Web Token", () => {
       "ClaimsFailed: access.jwt.claims gave a promise. Make it a function without async",
       "ClaimsFailed: For sub \"unreadable\", access.jwt.claims threw what cannot be read"
     ])
-    assert.match(verb ?? "", /^ClaimsFailed: For sub "verb", access\.jwt\.claims gave a scope that has a field "verbs\.0" that is "rule" instead of /)
+    assert.match(
+      verb ?? "",
+      /^ClaimsFailed: For sub "verb", access\.jwt\.claims gave a scope that has a field "verbs\.0" that is "rule" instead of /
+    )
     assert.strictEqual(await code(await first.sign(claims(START))), "jwt:alice")
   })
 
