@@ -81,6 +81,22 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads 
   }
 }
 
+/**
+ * The answer to a request with its access; where its credential has none, that of a request without one.
+ */
+export const answered = (
+  access: Access,
+  answer: (access: Access) => Response | Promise<Response>
+): Response | Promise<Response> => {
+  const { instead } = access
+  if (instead === undefined) return answer(access)
+  return Promise.resolve(answer(access)).then(async (response) => {
+    if (response.status !== 403) return response
+    await response.body?.cancel()
+    return answer(instead)
+  })
+}
+
 /** No request without a credential has access. */
 const none: Public = () => undefined
 

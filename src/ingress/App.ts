@@ -82,6 +82,8 @@ export interface Options extends Guard.Rules {
   readonly public?: ReadonlyArray<string> | undefined
   /** The limits of the rate of requests, on a host that has some. */
   readonly rates?: Pick<RateLimit.Parts, "addressOf" | "rates"> | undefined
+  /** The address of a caller, on a host that limits rates elsewhere. */
+  readonly addressOf?: RateLimit.AddressOf | undefined
   /** Enables the routes that step through a space. */
   readonly debug?: boolean | undefined
 }
@@ -144,20 +146,19 @@ export const make = (services: Services, options: Options): App => {
   const streams = new TokenView.CallerStreams(quota, tokens, sessions?.sessions)
   const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
   const answer = (request: Request, access: Access.Access, address: () => string | undefined): Response | Promise<Response> => {
-    const { instead, isPublic = false, refused, session, token } = access
+    const { isPublic = false, refused, session, token } = access
     if (refused !== undefined) return Problem.response(refused)
     const given = (): Response | Promise<Response> => table.fetch(request, access)
     const isBound = token !== undefined || session !== undefined || isPublic
-    const answered = isBound && Sse.isWanted(request)
-      ? streams.answered(request, { by: access, network: isPublic ? RateLimit.networkAt(limits, request, address()) : undefined }, given)
-      : given()
-    return instead === undefined ? answered : orElse(answered, () => answer(request, instead, address))
+    if (!isBound || !Sse.isWanted(request)) return given()
+    const network = isPublic ? RateLimit.networkAt(limits ?? options, request, address()) : undefined
+    return streams.answered(request, { by: access, network }, given)
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
-  const limited = (request: Request, access: Access.Access, address: () => string | undefined): Response | Promise<Response> =>
-    limits === undefined
-      ? answer(request, access, address)
-      : RateLimit.within(limits, { request, access, connection: address() }, () => answer(request, access, address))
+  const limited = (request: Request, access: Access.Access, address: () => string | undefined): Response | Promise<Response> => {
+    const given = () => Access.answered(access, (access) => answer(request, access, address))
+    return limits === undefined ? given() : RateLimit.within(limits, { request, access, connection: address() }, given)
+  }
   const own: App["fetch"] = (request, address = nowhere) => {
     const hooked = hooks?.(request)
     if (hooked !== undefined) return hooked.catch(table.failed)
@@ -166,14 +167,6 @@ export const make = (services: Services, options: Options): App => {
   }
   const cors = Cors.make(options.origins ?? [])
   return { fetch: cors === undefined ? own : Cors.around(cors, own), take, table }
-}
-
-/** The answer of a credential; another one where it has no access. */
-const orElse = async (answered: Response | Promise<Response>, instead: () => Response | Promise<Response>): Promise<Response> => {
-  const response = await answered
-  if (response.status !== 403) return response
-  await response.body?.cancel()
-  return instead()
 }
 
 /** The address of a request that comes from within the process. */

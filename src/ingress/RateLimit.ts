@@ -61,11 +61,11 @@ export const isSpent = ({ addressOf, rates }: Parts, request: Request, connectio
 
 /** The network of a request, if the host tells addresses. */
 export const networkAt = (
-  parts: Pick<Parts, "addressOf"> | undefined,
+  { addressOf }: { readonly addressOf?: AddressOf | undefined },
   request: Request,
   connection: string | undefined
 ): string | undefined => {
-  const address = parts?.addressOf(request, connection)
+  const address = addressOf?.(request, connection)
   return address === undefined ? undefined : networkOf(address)
 }
 

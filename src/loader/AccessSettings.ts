@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Address from "../cell/Address.ts"
 import * as Nearest from "../cell/Nearest.ts"
 import * as Jwt from "../contract/Jwt.ts"
 import * as PublicReads from "../contract/PublicReads.ts"
@@ -98,16 +99,30 @@ interface Paged {
   readonly pages: Readonly<Record<string, unknown>>
 }
 
+/** The reason why nobody can read what is public; `undefined` if somebody can. */
+const unreadable = (read: PublicReads.PublicRead, pages: Paged["pages"]): string | undefined => {
+  if ("cell" in read) {
+    if (Address.isWithin("/cas", read.cell)) return "content under /cas has no path of cells. Leave it out"
+    try {
+      const { id } = Address.parse(read.cell)
+      return id === read.cell ? undefined : `its cell is ${id}. Write it so`
+    } catch (error) {
+      return (error as Address.InvalidAddress).message
+    }
+  }
+  if (Object.hasOwn(pages, read.page)) return undefined
+  const nearest = Nearest.of(read.page, Object.keys(pages))
+  return `pages has no ${read.page}. ${nearest === undefined ? "Add it to pages, or leave it out" : `Did you mean ${nearest}?`}`
+}
+
 /**
- * Refuses a public page that the configuration does not have, with the nearest one.
+ * Refuses a public read that finds nothing: a page that the configuration does not have, with the nearest one, or no cell.
  */
 export const checkPublic = ({ access: { public: open = [] }, pages }: Paged): Effect.Effect<void, InvalidConfig> => {
   for (const [i, text] of open.entries()) {
     const read = PublicReads.read(text)
-    if (read === undefined || !("page" in read) || Object.hasOwn(pages, read.page)) continue
-    const nearest = Nearest.of(read.page, Object.keys(pages))
-    const advice = nearest === undefined ? "Add it to pages, or leave it out" : `Did you mean ${nearest}?`
-    return Effect.fail(new InvalidConfig({ reason: `access.public.${i} is "${text}", and pages has no ${read.page}. ${advice}` }))
+    const reason = read === undefined ? undefined : unreadable(read, pages)
+    if (reason !== undefined) return Effect.fail(new InvalidConfig({ reason: `access.public.${i} is "${text}", and ${reason}` }))
   }
   return Effect.void
 }

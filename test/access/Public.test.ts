@@ -54,7 +54,9 @@ describe("What is public", () => {
 
   test("has no secret, and no link leads out of it", async ({ ask }) => {
     for (const path of ["/data/menu/secret/cost", "/data/menu/link"]) {
-      assert.deepStrictEqual(problem(await ask(`${shop}${path}`)), [403, "label/withheld"], path)
+      const answer = await ask(`${shop}${path}`)
+      assert.deepStrictEqual(problem(answer), [403, "label/withheld"], path)
+      assert.include(JSON.stringify(answer.body), "requests without a credential")
     }
     assert.deepStrictEqual((await ask(`${shop}/data/menu/secret?list`)).body, { names: [], next: null })
   })
@@ -163,6 +165,8 @@ describe("The configuration of what is public", () => {
       "/menu", "get /menu", "GET /v1", "GET /v1/spaces/shop/cells/data/%2e%2e/**"
     ]
     for (const read of reads) assert.match(yield* refused(read), /public\.0 is .*give "GET \/v1\/spaces/, read)
+    assert.match(yield* refused("GET /v1/spaces/shop/cells/data/../x/**"), /access\.public\.0 is .*, and .*\.\./)
+    assert.match(yield* refused("GET /v1/spaces/shop/cells/cas/**"), /content under \/cas has no path of cells/)
     assert.match(yield* refused("GET /menus"), /access\.public\.0 is "GET \/menus", and pages has no \/menus\. Did you mean \/menu\?/)
     const { access } = yield* Config.decode({ access: { public: ["GET /v1/spaces/shop/cells/data/menu/**"] } })
     assert.deepStrictEqual(access.rates, { address: { requests: 600, seconds: 60 } })

@@ -159,6 +159,23 @@ describe("Router of a Worker", () => {
     assert.deepStrictEqual(await ask("/v1/spaces/shop/cells/data/menu/tea", put), [401])
   })
 
+  it("lets a session read what is public and it has no access to", async () => {
+    const object: SpaceStub["fetch"] = async ({ headers }) => new Response("object", { status: headers.has("cookie") ? 403 : 200 })
+    const open = make({ manifest: {}, config: {
+      token: TOKEN,
+      pages: { "/menu": () => "the menu", "/orders": () => "the orders" },
+      labels: { cells: {}, readers: { web: { token: "the-token-of-a-reader", clearance: [] } } },
+      access: { public: ["GET /v1/spaces/shop/cells/data/menu/**", "GET /menu"] }
+    } }, env(object))
+    const router = Router.make({ gate: () => open, inside: async (env) => Inside.open(open, env) })
+    const ask = (path: string, init: RequestInit) => router(new Request(`https://worker.example${path}`, init), env(object))
+    const begun = await ask("/v1/session", { method: "POST", headers: { authorization: "Bearer the-token-of-a-reader" } })
+    const headers = { cookie: begun.headers.get("set-cookie")?.split(";")[0] ?? "" }
+    for (const [path, status] of [["/menu", 200], ["/v1/spaces/shop/cells/data/menu/tea", 200], ["/orders", 403]] as const) {
+      assert.strictEqual((await ask(path, { headers })).status, status, path)
+    }
+  })
+
   it("is ready when its settings are valid and the directory answers, and else answers 503 and names the part that fails", async () => {
     assert.deepInclude(await asked(parts, "/readyz", authorized), { status: 200, text: "{\"status\":\"ready\"}" })
     const broken: Env = {

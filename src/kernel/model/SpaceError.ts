@@ -157,10 +157,15 @@ export class FlushTimedOut extends Data.TaggedError("FlushTimedOut")<{ readonly 
 }
 
 /** The label of an address exceeds the reader's clearance. */
-export class Withheld extends Data.TaggedError("Withheld")<{ readonly address: string; readonly reader: string }> {
+export class Withheld extends Data.TaggedError("Withheld")<{
+  readonly address: string
+  /** The name of the reader; `undefined` for a request without a credential. */
+  readonly reader: string | undefined
+}> {
   readonly code = "label/withheld"
   override get message() {
-    return `${this.address} is withheld from reader "${this.reader}", whatever is there. Ask with the token of a reader that is cleared ` +
+    const from = this.reader === undefined ? "requests without a credential" : `reader "${this.reader}"`
+    return `${this.address} is withheld from ${from}, whatever is there. Ask with the token of a reader that is cleared ` +
       "for it"
   }
 }

@@ -12,7 +12,6 @@ import * as Stream from "effect/Stream"
 import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
-import * as PublicReads from "../../contract/PublicReads.ts"
 import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { Disclosure } from "./Disclosure.ts"
@@ -241,9 +240,10 @@ export class ClearedView implements Reader {
   private denied(address: string): Effect.Effect<never, Withheld> {
     const { readerState: { denials }, state } = this.deps
     return Effect.suspend(() => {
-      const { name } = this.clearance
+      const { isEverybody, name } = this.clearance
       // The list tells which readers ask for more than they may; strangers would push them out of it.
-      if (name !== PublicReads.READER) denials.push({ at: state.host.now() - state.clock.shifted, reader: name, address })
+      if (isEverybody) return Effect.fail(new Withheld({ address, reader: undefined }))
+      denials.push({ at: state.host.now() - state.clock.shifted, reader: name, address })
       if (denials.length > MAX_DENIALS) denials.shift()
       return Effect.fail(new Withheld({ address, reader: name }))
     })

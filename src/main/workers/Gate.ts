@@ -75,7 +75,7 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
     hasJwt,
     rates: rates && {
       rates: new Rates(rates, Date.now),
-      addressOf: ({ headers }) => headers.get("cf-connecting-ip") ?? undefined,
+      addressOf,
       deny: (id, code) => tokens.deny(id, code)
     },
     tokens,
@@ -85,6 +85,9 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
     proof
   }
 }
+
+/** The address of a caller, as the platform tells it. */
+export const addressOf: RateLimit.AddressOf = ({ headers }) => headers.get("cf-connecting-ip") ?? undefined
 
 /** The Worker in front has no reporter. */
 const print = (failure: unknown): void => console.error(`The tokens cannot be loaded: ${String(failure).slice(0, 500)}`)

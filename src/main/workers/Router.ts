@@ -18,7 +18,7 @@ import * as RateLimit from "../../ingress/RateLimit.ts"
 import * as WorkerToken from "../../ingress/WorkerToken.ts"
 import type { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { isSpaceName } from "../../persistence/SpaceName.ts"
-import type { Gate } from "./Gate.ts"
+import { addressOf, type Gate } from "./Gate.ts"
 import * as Handed from "./Handed.ts"
 import type { Inside } from "./Inside.ts"
 import type { Env } from "./Platform.ts"
@@ -67,8 +67,19 @@ const answered = async ({ gate, inside }: Parts, refusals: Refusals, { env, requ
     return broken(failure)
   }
   const { rates } = gate(env)
-  const answer = (): Promise<Response> => dispatched({ gate, inside }, refusals, { request, env, access, path })
+  const answer = () => Access.answered(access, (access) => {
+    const asked = access.isPublic === true ? withoutCookie(request) : request
+    return dispatched({ gate, inside }, refusals, { request: asked, env, access, path })
+  })
   return rates === undefined ? answer() : RateLimit.within(rates, { request, access, connection: undefined }, answer)
+}
+
+/** A request that everybody may send. The object of its space decides on it again. */
+const withoutCookie = (request: Request): Request => {
+  if (!request.headers.has("cookie")) return request
+  const headers = new Headers(request.headers)
+  headers.delete("cookie")
+  return new Request(request, { headers })
 }
 
 /** A request with the decision on its credential. */
@@ -160,7 +171,7 @@ const counted = async (response: Response, { id }: Token, tokens: TokenSet): Pro
 
 /** Passes on the report of a worker, whose token the object checks. A caller with many refused reports wakes no object for a while. */
 const reported = async (refusals: Refusals, request: Request, pass: () => Promise<Response>): Promise<Response> => {
-  const caller = RateLimit.networkOf(request.headers.get("cf-connecting-ip") ?? "")
+  const caller = RateLimit.networkOf(addressOf(request, undefined) ?? "")
   if (!refusals.begin(caller, Date.now())) return Problem.response(spent)
   const response = await pass()
   if (response.status < 400 || response.status >= 500) refusals.accepted(caller)

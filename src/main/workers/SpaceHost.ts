@@ -40,6 +40,7 @@ import * as Runtime from "../Runtime.ts"
 import { Alarm } from "./Alarm.ts"
 import * as Directory from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
+import * as Gate from "./Gate.ts"
 import * as Peers from "./Peers.ts"
 import type { Env, Letters, ObjectState, Post, Pull, Pulled as Answer, Refusal, Socket, Storage } from "./Platform.ts"
 import * as Pulled from "./Pulled.ts"
@@ -221,7 +222,7 @@ export class SpaceHost {
     const quota = StreamQuota.of({ readers, public: open })
     const { fetch, take } = App.make({ slices, kernel, hash }, {
       quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, reporter, pages: {},
-      public: open, closing: new AbortController().signal
+      public: open, addressOf: Gate.addressOf, closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined
