@@ -90,6 +90,8 @@ export class Host extends Context.Service<Host, {
    * beat, and one that writes to `memory` leaves no file either.
    */
   readonly open: (config: Config, writes?: Writes) => Effect.Effect<Project, CliFailure, Scope.Scope>
+  /** Has a supervisor start another process after the end of this one. Returns whether there is a supervisor. */
+  readonly renew: (reason: string) => boolean
   /** Restarts this process without access to files outside the project, unless it is confined already. */
   readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
   /** Writes a folder that runs without the project. */

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Command from "effect/cli/Command"
@@ -72,7 +73,16 @@ const printReload = (reload: Reload, json: boolean) => {
   return Output.data(json, told, ReloadOutput.lines(reload))
 }
 
-/** Serves until the process is signalled to stop. */
+/** Prints reloads, up to the one after which the process is to end, so that its supervisor starts another one. */
+const follow = Effect.fnUntraced(function*(reloads: Stream.Stream<Reload>, { kernel: { limits } }: Config, json: boolean) {
+  const host = yield* Host
+  let count = 0
+  const isLast = () => ++count === limits.reloads &&
+    host.renew(`systole dev has reloaded ${Printable.count(count, "time")}, and no host unloads the modules that were replaced`)
+  yield* Stream.runForEachWhile(reloads, (reload) => Effect.map(printReload(reload, json), () => !isLast()))
+})
+
+/** Serves until the process is signalled to stop, or shall be replaced. */
 const serve = Effect.fn("ServeCommand.serve")(function*(
   config: Config,
   { isLive, json }: { readonly isLive: boolean; readonly json: boolean }
@@ -98,9 +108,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
   yield* Effect.addFinalizer(() => Effect.sync(closeStreams))
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   yield* ServerFile.leave(config, { url, pid: host.pid, token: localToken })
-  if (isLive) {
-    yield* Effect.forkScoped(Stream.runForEach(yield* reloads, (reload) => printReload(reload, json)), { startImmediately: true })
-  }
+  const renewed = isLive ? yield* Effect.forkScoped(follow(yield* reloads, config, json), { startImmediately: true }) : undefined
   yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
     ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => {
       const isDisabled = config.disabled.includes(name)
@@ -110,7 +118,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
     `listening at ${url}`
   ])
   yield* resume
-  return yield* Effect.never
+  return yield* renewed === undefined ? Effect.never : Fiber.join(renewed)
 }, Effect.scoped, Effect.onInterrupt(() => Output.note("stopped")))
 
 /**

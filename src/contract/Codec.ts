@@ -46,13 +46,13 @@ const known = (of: WeakMap<Lazy, Code>, key: Lazy, make: (schema: Schema.Top) =>
 const decoded = new WeakMap<object, Lazy>()
 
 /**
- * Decodes an object by its schema. It may have no other fields.
+ * Decodes input by its schema. An object may have no other fields.
  *
  * @throws Misfit
  */
 export const decode = <S extends Schema.Top>(schema: Lazy<S>, input: unknown): S["Type"] => {
   const value = known(decoders, schema, decoder)(input)
-  decoded.set(value as object, schema)
+  if (typeof value === "object" && value !== null) decoded.set(value, schema)
   return value
 }
 

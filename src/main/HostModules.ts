@@ -8,6 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import { existsSync } from "node:fs"
 import { readdir, stat } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -17,6 +18,7 @@ import type * as Bundle from "./Bundle.ts"
 import * as Installation from "./Installation.ts"
 import { KnownModules } from "./KnownModules.ts"
 import * as ModuleFolder from "./ModuleFolder.ts"
+import * as RegularFiles from "./RegularFiles.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 import { WatchedFolders } from "./WatchedFolders.ts"
 
@@ -36,7 +38,7 @@ export const layer = (root: string, isPassing: boolean = false): Layer.Layer<Mod
     yield* bundler
     return ModuleHost.of({
       files: (folder) => attempt(folder, () => list(join(root, folder), (path) => isWithin(root, path) && watched.add(path))),
-      load: (file) => attempt(file, () => known.load(file, async () => {
+      load: (file) => attempt(file, () => known.load(Installation.pluginFile(file) ?? join(root, file), async () => {
         const { inputs, place, ...bundled } = await made({ root, home, hash, watched }, file)
         const value = { file, ...await importExports(file, { place, text: bundled.text }), ...bundled }
         return { value, inputs, outputs: [place, `${place}.map`] }
@@ -115,7 +117,10 @@ const made = async (
   const { files, hostImports, isAliased, located, map, packages, text } = await Bundle.make(path, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, ...Bundle.explain(error, { root, from: dirname(path) }) })
   })
-  for (const input of files) watched?.add(dirname(input))
+  for (const folder of new Set(files.map(dirname))) watched?.add(folder)
+  for (const setting of RegularFiles.settingsOf([dirname(path)])) {
+    if (isWithin(root, setting) && existsSync(setting)) watched?.add(dirname(setting))
+  }
   const digest = hash.hex(text)
   await ModuleFolder.write(home, `${digest}.mjs.map`, map)
   const place = await ModuleFolder.write(home, `${digest}.mjs`, located)

@@ -134,7 +134,7 @@ class ThreadWatchdog {
     const [run] = this.board.runs()
     if (run?.place === 0) {
       this.attempt(() => {
-        Supervised.tell(Supervised.file, `${RunBoard.nameOf(run)} ended the process`)
+        Supervised.tell(Supervised.file, Supervised.byWatchdog(`${RunBoard.nameOf(run)} ended the process`))
         WatchdogFiles.write(this.folder, run.space, RunBoard.marked(run, WatchdogFiles.read(this.folder, run.space)))
       })
     }

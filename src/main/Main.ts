@@ -158,6 +158,10 @@ const layer = (
         Effect.mapError(Project.open(config, sites[writes]), from),
         ({ app, ...project }) => ({ ...project, fetch: app.fetch })
       ),
+    renew: (reason) => {
+      Supervised.tell(Supervised.file, reason)
+      return Supervised.file !== undefined
+    },
     confine,
     build,
     listen: (fetch, config) => listen(platform, fetch, config)

@@ -16,9 +16,6 @@ import * as Loader from "../loader/Loader.ts"
 import { type Change, type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import * as Reload from "../loader/Reload.ts"
 
-/** The most reloads of a process, because hosts never unload old modules. */
-const MAX_RELOADS = 1000
-
 /** The digest of the configuration's file with all that it imports; `undefined` without a file. */
 export type Configuration = Effect.Effect<string | undefined, ModuleBroken | InvalidConfig, ModuleHost>
 
@@ -54,7 +51,7 @@ export const make = ({ configuration, context, found, reporter, sources }: Parts
       const reload: Reload.Reload = {
         ...Reload.between(before.found, found),
         found,
-        files: named(change.files()),
+        files: named(change.files(), changedModules(before.found, found)),
         millis,
         restart: [...digest === before.digest ? [] : [Config.FILE], ...Reload.changedPlugins(before.found, found)]
       }
@@ -65,13 +62,23 @@ export const make = ({ configuration, context, found, reporter, sources }: Parts
     ({ found, digest: Result.isSuccess(loaded) ? loaded.success : undefined }))
   const { changes } = Context.get(context, ModuleHost)
   return Effect.map(first, (state) =>
-    changes.pipe(Stream.take(MAX_RELOADS), Stream.mapAccumEffect(() => state, next), Stream.provideContext(context))).pipe(
+    changes.pipe(Stream.mapAccumEffect(() => state, next), Stream.provideContext(context))).pipe(
       Effect.provideContext(context)
     )
 }
 
-/** The changed files without the passing ones that an editor writes beside them. */
-const named = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** The files of new, changed and broken modules. */
+const changedModules = (before: Loader.Found, now: Loader.Found): ReadonlyArray<string> => {
+  const changed = [
+    ...now.enzymes.filter((item) => !before.enzymes.includes(item)),
+    ...now.nodes.filter((item) => !before.nodes.includes(item)),
+    ...now.broken
+  ]
+  return [...new Set(changed.map(({ file }) => file))]
+}
+
+/** The changed files without the passing ones that an editor writes beside them. If nobody told them, the changed modules. */
+const named = (files: ReadonlyArray<string>, modules: ReadonlyArray<string>): ReadonlyArray<string> => {
   const code = files.filter((file) => /\.(?:[cm]?[jt]sx?|json)$/.test(file))
-  return code.length === 0 ? files : code
+  return code.length > 0 ? code : files.length > 0 ? files : modules
 }

@@ -1,5 +1,5 @@
 /**
- * The part of a supervised process: its supervisor learns from a file why the watchdog ended it.
+ * The part of a supervised process: its supervisor learns from a file why it ended, and starts another one.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export const file = process.env[VARIABLE]
 delete process.env[VARIABLE]
 
 /**
- * Tells a supervisor why the process ends. It is called right before the end, in any thread.
+ * Tells a supervisor why the process ends, as a sentence without its point. It is called right before the end, in any thread.
  */
 export const tell = (path: string | undefined, reason: string): void => {
   if (path === undefined) return
@@ -26,3 +26,6 @@ export const tell = (path: string | undefined, reason: string): void => {
     // The reason is on standard error, too.
   }
 }
+
+/** The sentence of an end by the watchdog. */
+export const byWatchdog = (reason: string): string => `The watchdog ended systole dev: ${reason}`

@@ -1,5 +1,5 @@
 /**
- * The supervisor of `systole dev`: it starts the server again after the watchdog ended it, and says why.
+ * The supervisor of `systole dev`: it starts the server again after the watchdog ended it, or after many reloads, and says why.
  *
  * It is a process of its own, since nothing in a process whose thread is held can start another one. It loads none of the runtime,
  * passes signals on, and ends with the server.
@@ -46,7 +46,7 @@ export const isAsked = ([command]: ReadonlyArray<string>): boolean =>
 /** The end of a server. */
 interface End {
   readonly code: number
-  /** The reason for which the watchdog ended it. */
+  /** The reason for which another one shall start, as a sentence without its point. */
   readonly reason: string | undefined
 }
 
@@ -63,12 +63,11 @@ export const supervise = async (program: string, args: ReadonlyArray<string>): P
       const { code, reason } = await server.run()
       if (reason === undefined || server.isStopping) return code
       if (performance.now() - start > STEADY) ends = 1
-      const why = `The watchdog ended systole dev: ${reason}.`
       if (ends === MAX_ENDS) {
-        console.error(`${why} It did so ${MAX_ENDS} times in a row, so it is not started again`)
+        console.error(`${reason}. It did so ${MAX_ENDS} times in a row, so it is not started again`)
         return 1
       }
-      console.error(`${why} It starts again`)
+      console.error(`${reason}. It starts again`)
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

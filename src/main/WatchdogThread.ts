@@ -80,7 +80,7 @@ const look = (): void => {
     attempt(() => WatchdogFiles.write(folder, run.space, RunBoard.marked(run, WatchdogFiles.read(folder, run.space))))
   }
   // A process that was told to stop is not started again.
-  if (!board.isStopping) Supervised.tell(endFile, reasonOf(end))
+  if (!board.isStopping) Supervised.tell(endFile, Supervised.byWatchdog(reasonOf(end)))
   if (end.length === 0) {
     print(board.isStopping
       ? "sev:crit run/stuck: the process was told to stop and did not in time, so it ends"

@@ -32,14 +32,14 @@ const QUIET = "50 millis"
 /** The most changed files that are remembered. */
 const MAX_CHANGED = 100
 
-/** Files that changed, and the time of the first change in milliseconds of the monotonic clock. */
+/** Files that changed, none at the start of the watch, and the time of the first change in milliseconds of the monotonic clock. */
 export interface Changed {
   /** Their paths, with those of later changes, which a load that began before may have met. */
   readonly paths: () => ReadonlyArray<string>
   readonly since: number
 }
 
-/** The folders of all loaded modules. They are watched while {@link changes} is consumed. */
+/** The folders of all loaded modules. They are watched while {@link changes} is consumed, which begins with a change of no file. */
 export class WatchedFolders {
   readonly #folders = new Set<string>()
   readonly #states = new Map<string, string>()
@@ -71,9 +71,9 @@ export class WatchedFolders {
     return isChanged
   }
 
-  #note(path: string): void {
+  #note(path?: string): void {
     const { paths } = this.#changed ??= { paths: new Set(), since: performance.now() }
-    if (paths.size < MAX_CHANGED) paths.add(path)
+    if (path !== undefined && paths.size < MAX_CHANGED) paths.add(path)
   }
 
   #take(): ReadonlyArray<Changed> {
@@ -99,6 +99,9 @@ export class WatchedFolders {
           watchers.push(watcher.on("error", () => watcher.close()))
         }
         this.#folders.forEach(this.#watch)
+        // A file that changed after it was loaded, and before it was watched, is told by nobody.
+        this.#note()
+        Queue.offerUnsafe(queue, undefined)
         return watchers
       }),
       (watchers) => Effect.sync(() => {

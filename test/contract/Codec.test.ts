@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Codec from "../../src/contract/Codec.ts"
 import * as Fields from "../../src/contract/Fields.ts"
 import * as Query from "../../src/contract/Query.ts"
@@ -32,6 +33,13 @@ describe("Input from outside", () => {
     [{ want: "ist:ok", signal: "/x", more: 1 }, `has an unknown field "more". ${send}`, false],
     [JSON.parse("{\"want\":\"a\",\"signal\":\"/x\",\"__proto__\":1}") as unknown, `has an unknown field "__proto__". ${send}`, false]
   ])("tells of %j: %s", (input, reason, isMissing) => assert.deepStrictEqual(misfit(input), [reason, isMissing]))
+
+  it("may be decoded into a text", () => {
+    const named = Schema.Struct({ name: Schema.String }).pipe(
+      Schema.decodeTo(Schema.String, SchemaTransformation.transform({ decode: ({ name }) => name, encode: (name) => ({ name }) }))
+    )
+    assert.strictEqual(Codec.decode(() => named, { name: "Ann" }), "Ann")
+  })
 })
 
 describe("An answer", () => {

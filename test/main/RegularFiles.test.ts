@@ -46,6 +46,10 @@ describe("A bundle reads regular files alone", () => {
       importing(root, "../pipe.ts")
     },
     "settings that are a device": (root) => symlinkSync("/dev/zero", join(root, "tsconfig.json")),
+    "settings that extend a pipe": (root) => {
+      writeFileSync(join(root, "tsconfig.json"), "{ \"extends\": \"./base.json\" }")
+      execFileSync("mkfifo", [join(root, "base.json")])
+    },
     "settings beside an import that are a pipe": (root) => {
       mkdirSync(join(root, "lib"))
       writeFileSync(join(root, "lib", "a.ts"), "export default 1\n")

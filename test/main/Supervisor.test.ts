@@ -81,6 +81,29 @@ describe("systole dev", () => {
         assert.match(stderr, /The watchdog ended systole dev: shop@\d+ taker: event \S+ ended the process\. It starts again\n/)
       })))
 
+  it.live("starts again after so many reloads, whose modules no host unloads", () =>
+    Effect.flatMap(terminal({ ...files, "systole.config.ts": "export default { limits: { reloads: 2 } }\n" }), ({ serve, write }) =>
+      Effect.promise(async () => {
+        const server = await serve("dev")
+        await post(server.url, "good")
+        for (const step of [2, 3]) {
+          write("enzymes/taker.ts", files["enzymes/taker.ts"].replace("\"/data/taken\"", `"/data/taken", ${step}`))
+          assert.property(await server.next(), "millis")
+        }
+        const second = await server.next() as Started
+        assert.notStrictEqual(second.pid, server.pid)
+        await post(second.url, "good")
+        const taken = await fetch(`${second.url}/v1/spaces/shop/cells/data/taken`)
+        assert.strictEqual(await taken.text(), "4")
+        // The second process reloads, too.
+        write("enzymes/taker.ts", files["enzymes/taker.ts"])
+        assert.property(await server.next(), "millis")
+        process.kill(second.pid, "SIGTERM")
+        const { code, stderr } = await server.ended
+        assert.strictEqual(code, 0)
+        assert.include(stderr, "systole dev has reloaded 2 times, and no host unloads the modules that were replaced. It starts again\n")
+      })))
+
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     it.live(`stops once with its supervisor by ${signal}, whichever of them gets it`, () =>
       Effect.flatMap(terminal(files), ({ serve }) =>

@@ -31,7 +31,9 @@ describe("The folders of loaded modules", () => {
       const turn = Effect.promise(() => new Promise<void>((resolve) => void setImmediate(resolve)))
       const minute = Effect.andThen(TestClock.adjust("1 minute"), turn)
       for (let i = 0; i < 50; i++) yield* minute
-      assert.strictEqual(changes, 0)
+      // The start is one, for what changed before the watch.
+      assert.strictEqual(changes, 1)
+      changes = 0
       // The looks of the disk take their own time, so each minute finds another size.
       for (let size = 2; changes === 0 && size < 10_000; size++) {
         writeFileSync(file, "1".repeat(size))

@@ -109,6 +109,11 @@ export const table = {
    */
   moduleMillis: { default: 10_000 },
   /**
+   * The reloads of a process of `systole dev`, which then starts again: no host unloads the modules that were replaced. A process
+   * without a supervisor goes on.
+   */
+  reloads: { default: 1000 },
+  /**
    * Milliseconds by which the clock of the host may be behind that of a space, which then waits. Further behind, the space
    * goes on with an offset, and reports `clock/ahead`.
    */
