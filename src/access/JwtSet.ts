@@ -11,6 +11,7 @@ import { Remembered } from "./Remembered.ts"
 import { checkScope } from "./TokenAdmin.ts"
 import { JWT, type Token } from "./Token.ts"
 import type { Checked } from "./TokenSet.ts"
+import * as Duration from "../time/Duration.ts"
 
 /** The keys of an issuer. */
 export interface Keys {
@@ -151,7 +152,7 @@ export class JwtSet {
       if (given === undefined) return refused("the configuration gives it no scope")
       const scope = scopeIn(given)
       const created = typeof iat === "number" ? iat * 1000 : 0
-      return { ...scope, id: `${JWT}${sub}`, created, expires: (Number(exp) + tolerance) * 1000, digests: [] }
+      return { ...scope, id: `${JWT}${sub}`, created, expires: (Number(exp) + Duration.amountOf(tolerance, 1000)) * 1000, digests: [] }
     } catch (failure) {
       this.tell("claims", failure, sub)
       return refused("the function access.jwt.claims of the configuration failed for it, and the log says how")

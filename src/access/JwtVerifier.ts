@@ -8,6 +8,7 @@ import { createRemoteJWKSet, customFetch } from "jose/jwks/remote"
 import { jwtVerify } from "jose/jwt/verify"
 import { MAX_TOLERANCE, type Settings, TOLERANCE } from "../contract/Jwt.ts"
 import type { Keys, Verified, Verifier, VerifierParts } from "./JwtSet.ts"
+import * as Duration from "../time/Duration.ts"
 
 /** The age at which keys are loaded anew, and the longest one in milliseconds: the address of the keys may fail meanwhile. */
 export const KEYS_AGE = 600_000
@@ -157,7 +158,7 @@ export const make = (settings: Settings, parts: VerifierParts): Verifier => {
   const keys = typeof jwks === "string" ? remote(jwks, parts) : local(jwks)
   const options = {
     algorithms: [...algorithms], audience: typeof audience === "string" ? audience : [...audience], issuer,
-    clockTolerance: Math.min(tolerance, MAX_TOLERANCE), requiredClaims: ["exp", "sub"]
+    clockTolerance: Math.min(Duration.amountOf(tolerance, 1000), MAX_TOLERANCE), requiredClaims: ["exp", "sub"]
   }
   return {
     keys,

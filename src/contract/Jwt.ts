@@ -35,8 +35,8 @@ export interface Settings {
   readonly algorithms: ReadonlyArray<(typeof algorithms)[number]>
   /** The address of the key set of the issuer, or its public keys. */
   readonly jwks: string | { readonly keys: ReadonlyArray<Readonly<Record<string, unknown>>> }
-  /** The most seconds by which the clocks differ, up to 300; 60 unless given. */
-  readonly tolerance?: number
+  /** The most seconds by which the clocks differ, up to 300, or as a time such as `"1m"`; 60 unless given. */
+  readonly tolerance?: number | string
   /** The scope of the claims; `undefined` refuses the token. */
   readonly claims: (claims: Claims) => Scope | undefined
 }

@@ -130,7 +130,9 @@ const missing = (steps: ReadonlyMap<string, Placed>): string | undefined => {
 
 const isCount = (value: unknown): boolean => value === undefined || (Number.isSafeInteger(value) && (value as number) > 0)
 
-const isBeats = (value: unknown): boolean => isCount(value) && (value === undefined || (value as number) <= MAX_WAIT)
+/** Whether a value is absent, a number of beats, or a time. */
+const isWait = (value: unknown): boolean =>
+  typeof value === "string" ? Duration.parse(value) !== undefined : isCount(value) && (value === undefined || (value as number) <= MAX_WAIT)
 
 /** The fault of a step, by kind. */
 const faults: Readonly<Record<Kind, (step: never) => string | undefined>> = {
@@ -139,16 +141,15 @@ const faults: Readonly<Record<Kind, (step: never) => string | undefined>> = {
     typeof transform === "function" ? undefined : "has a transform that is no function",
   wait: ({ wait, within }: Wait<unknown, string>) => {
     if (typeof wait !== "function" && typeof wait !== "string") return "waits neither for a step nor for a signal"
-    const isTime = typeof within === "string" && Duration.parse(within) !== undefined
-    return isTime || isBeats(within) ? undefined : `waits within no whole number of beats from 1 to ${MAX_WAIT}, and no time such as "10s"`
+    return isWait(within) ? undefined : `waits within no whole number of beats from 1 to ${MAX_WAIT}, and no time such as "10s"`
   },
   decide: ({ decide, to }: Decide<unknown, string>) => {
     if (typeof decide !== "function") return "has a decide that is no function"
     return Array.isArray(to) && to.length > 0 ? undefined : "does not say in to where it can go on"
   },
-  clamp: ({ clamp }: Clamp<string>) => typeof clamp === "object" && clamp !== null && isCount(clamp.steps) && isBeats(clamp.beats)
+  clamp: ({ clamp }: Clamp<string>) => typeof clamp === "object" && clamp !== null && isCount(clamp.steps) && isWait(clamp.beats)
     ? undefined
-    : `clamps to no whole numbers of steps from 1 and of beats from 1 to ${MAX_WAIT}`
+    : `clamps to no whole numbers of steps from 1 and of beats from 1 to ${MAX_WAIT}, and no time such as "10m"`
 }
 
 const fault = (kind: Kind, step: never): string | undefined => faults[kind](step)

@@ -130,7 +130,7 @@ const take: Readonly<Record<Step.Kind, Take>> = {
   clamp: ({ next, otherwise, step }, { started, started_ms, steps_used }, { draft }) => {
     const { beats, steps = Infinity } = (step as Step.Clamp<string>).clamp
     const { moment } = draft
-    const isOver = beats !== undefined && Due.isOver(Due.after(beats, { beat: started, clock: started_ms, tempo: moment.tempo }), moment)
+    const isOver = beats !== undefined && Due.isOver(endOf(beats, { beat: started, clock: started_ms, tempo: moment.tempo }), moment)
     const isWithin = steps_used < steps && !isOver
     return { outcome: isWithin ? "within" : "beyond", goal: isWithin ? next : otherwise }
   }

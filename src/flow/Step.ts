@@ -64,9 +64,12 @@ export interface Decide<Input, Name extends string> {
   readonly to: ReadonlyArray<Goal<Name>>
 }
 
-/** Limits the steps or the beats since the start. Beyond the limit, continues at `otherwise`, by default `error`. */
+/**
+ * Limits the steps since the start, or the time in beats or as a text such as `"10m"`. Beyond the limit, continues at `otherwise`, by
+ * default `error`.
+ */
 export interface Clamp<Name extends string> {
-  readonly clamp: { readonly steps?: number; readonly beats?: number }
+  readonly clamp: { readonly steps?: number; readonly beats?: number | string }
   readonly next?: Goal<Name>
   readonly otherwise?: Goal<Name>
 }

@@ -11,6 +11,7 @@ import * as Jwt from "../contract/Jwt.ts"
 import * as PublicReads from "../contract/PublicReads.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import { isLoopback } from "./Secrets.ts"
+import * as DurationField from "./DurationField.ts"
 
 /** Whether keys may be loaded from an address: nobody between may change them. */
 const isSafe = (text: string): boolean => {
@@ -38,7 +39,7 @@ const JwtFields = Schema.Struct({
   audience: Schema.Union([Schema.NonEmptyString, Schema.Array(Schema.NonEmptyString).check(Schema.isMinLength(1))]),
   algorithms: Schema.Array(Schema.Literals(Jwt.algorithms)).check(Schema.isMinLength(1)),
   jwks: Schema.Union([KeysUrl, Keys]),
-  tolerance: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: Jwt.MAX_TOLERANCE })))),
+  tolerance: Schema.optionalKey(DurationField.of("seconds", [0, Jwt.MAX_TOLERANCE], 1000)),
   claims: ScopeOf
 })
 

@@ -17,11 +17,14 @@ import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 import * as AccessSettings from "./AccessSettings.ts"
+import * as DurationField from "./DurationField.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import * as InvalidFields from "./InvalidFields.ts"
 import type { ChannelOptions, ContentOptions, PluginChoice, StoreOptions } from "./PluginOptions.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Webhook from "./Webhook.ts"
+import { MAX_WAIT } from "../stage/Due.ts"
+import * as Times from "../time/Duration.ts"
 
 export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 
@@ -50,6 +53,16 @@ const Hook = Schema.declare((value): value is Webhook.Webhook => value instanceo
 const MAX_ORIGINS = 100
 
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
+
+const millis = DurationField.of("milliseconds", [1, Number.MAX_SAFE_INTEGER])
+
+/** A limit that is a time may be given as one. */
+type LimitField<Name> = Schema.optionalKey<Name extends `${string}Millis` ? typeof millis : typeof count>
+
+const limitFields = Limits.each((_, name) => Schema.optionalKey(name.endsWith("Millis") ? millis : count)) as {
+  readonly [Name in Limits.LimitName]: LimitField<Name>
+}
+
 const folders = Schema.Array(Schema.NonEmptyString)
 const ModuleName = Schema.String.pipe(Schema.check(Schema.isPattern(/^[a-z0-9][a-z0-9_-]{0,62}$/)))
 const SpaceName = Schema.String.pipe(Schema.check(Schema.makeFilter(isSpaceName, { expected: "the name of a space, such as \"home\"" })))
@@ -90,7 +103,7 @@ const fields = {
     Schema.Struct({
       use: ModuleName,
       options: Schema.optionalKey(Options),
-      budget: Schema.optionalKey(count),
+      budget: Schema.optionalKey(DurationField.of("beats", [1, MAX_WAIT])),
       clearance: Schema.optionalKey(Atoms),
       label: Schema.optionalKey(Atoms),
       telemetry: Schema.optionalKey(ModuleName)
@@ -101,7 +114,7 @@ const fields = {
   host: Schema.optionalKey(Schema.NonEmptyString),
   port: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 65535 })))),
   token: Schema.optionalKey(Token),
-  tempo: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })))),
+  tempo: Schema.optionalKey(DurationField.of("milliseconds", [0, 86_400_000])),
   ledgers: Schema.optionalKey(Schema.Boolean),
   boot: Schema.optionalKey(Schema.Boolean),
   check: Schema.optionalKey(Schema.Boolean),
@@ -122,12 +135,12 @@ const fields = {
     readers: Schema.optionalKey(Schema.Record(ModuleName, Schema.Struct({ token: Schema.optionalKey(Token), clearance: Atoms })))
   })),
   retention: Schema.optionalKey(Schema.Struct({
-    journalMillis: Schema.optionalKey(count),
+    journalMillis: Schema.optionalKey(millis),
     journalBytes: Schema.optionalKey(count),
-    receiptMillis: Schema.optionalKey(count),
-    contentMillis: Schema.optionalKey(count)
+    receiptMillis: Schema.optionalKey(millis),
+    contentMillis: Schema.optionalKey(millis)
   })),
-  limits: Schema.optionalKey(Schema.Struct(Limits.each(() => Schema.optionalKey(count))))
+  limits: Schema.optionalKey(Schema.Struct(limitFields))
 }
 
 const Fields = Schema.Struct(fields)
@@ -340,17 +353,17 @@ const withDefaults = (definition: Fields): Settings => {
     readers: Object.entries(definition.labels?.readers ?? {})
       .map(([name, { clearance, ...own }]) => ({ name, ...own, atoms: Label.make(clearance) })),
     kernel: {
-      tempo: definition.tempo ?? 100,
+      tempo: Times.amountOf(definition.tempo ?? 100),
       pace: "demand",
       ledgers: definition.ledgers ?? true,
       create: definition.spaces?.create ?? "explicit",
       open: definition.spaces?.open ?? Limits.OPEN,
       first: definition.spaces?.first,
       boot: true,
-      retention: definition.retention ?? {},
+      retention: DurationField.inMillis(definition.retention ?? {}),
       isolation: definition.isolation ?? "snapshot",
       labels: definition.labels && { cells: definition.labels.cells, declassify: definition.labels.declassify ?? {} },
-      limits: { ...Limits.defaults, ...definition.limits }
+      limits: { ...Limits.defaults, ...DurationField.inMillis(definition.limits ?? {}) }
     }
   }
 }

@@ -9,6 +9,7 @@ import { type Data, hmac } from "../cell/Digest.ts"
 import type { Sent } from "../cell/Signal.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import type { Variables } from "./Secrets.ts"
+import * as Duration from "../time/Duration.ts"
 
 /**
  * The form of a signature: of Standard Webhooks, of Stripe, or of GitHub. The latter signs neither a time nor an id, so that who has
@@ -40,8 +41,8 @@ export interface Options<B> {
   readonly id?: (body: B, headers: Headers) => string
   /** The payload of the signal; the whole body unless given. */
   readonly payload?: (body: B) => unknown
-  /** The most seconds between its time and the clock of the host, before or after, from 1 to 86,400; 300 unless given. */
-  readonly tolerance?: number
+  /** The most seconds between its time and the clock of the host, from 1 to 86,400, or as a time such as `"5m"`; 300 unless given. */
+  readonly tolerance?: number | string
   /** The form of an integer that a double does not hold: its digits as a text, or the nearest double. It is refused unless given. */
   readonly numbers?: "text" | "round"
 }
@@ -168,8 +169,10 @@ export const variablesOf = ({ options }: Webhook): ReadonlyArray<string> =>
  */
 export const withSecrets = (path: string, { options }: Webhook, variables: Variables): Webhook => {
   const { scheme = "standard", tolerance = 1 } = options
-  if (!(tolerance >= 1 && tolerance <= MAX_TOLERANCE)) {
-    throw new InvalidConfig({ reason: `ingress ${path} has the tolerance ${tolerance}; give 1 to ${MAX_TOLERANCE} seconds` })
+  const seconds = Duration.amountOf(tolerance, 1000)
+  if (!(seconds >= 1 && seconds <= MAX_TOLERANCE)) {
+    const reason = `ingress ${path} has the tolerance ${tolerance}; give 1 to ${MAX_TOLERANCE} seconds, or a time such as "5m"`
+    throw new InvalidConfig({ reason })
   }
   if (!Object.hasOwn(schemes, scheme)) {
     throw new InvalidConfig({ reason: `ingress ${path} has the scheme "${String(scheme)}"; there are ${Object.keys(schemes).join(", ")}` })
@@ -223,6 +226,6 @@ export const verify = (webhook: Webhook, { body, headers, now }: Delivery): Veri
   const isSigned = expected.filter((digest) => signatures.filter((each) => isSame(each, digest)).length > 0).length > 0
   if (!isSigned) return { fault: "signature" }
   // A time that is no number fits no tolerance.
-  if (seconds !== undefined && !(Math.abs(now / 1000 - seconds) <= tolerance)) return { fault: "timestamp" }
+  if (seconds !== undefined && !(Math.abs(now / 1000 - seconds) <= Duration.amountOf(tolerance, 1000))) return { fault: "timestamp" }
   return { id }
 }

@@ -8,7 +8,7 @@
  */
 import { existsSync } from "node:fs"
 import { readdir, stat } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import * as RegularFiles from "./RegularFiles.ts"
 
 /** The least age of an input when its bundle begins, in milliseconds: the times of files have steps of up to 10. */

@@ -60,7 +60,8 @@ export const plugin = (): Esbuild.Plugin => {
   return {
     name: "systole-regular",
     setup: (build) => {
-      build.onResolve({ filter: /.*/, namespace: "file" }, ({ path, resolveDir }) => told(refusedSettings(dirname(resolve(resolveDir, path)))))
+      build.onResolve({ filter: /.*/, namespace: "file" }, ({ path, resolveDir }) =>
+        told(refusedSettings(dirname(resolve(resolveDir, path)))))
       build.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => told(refusal(path) ?? mapOf(path)))
     }
   }

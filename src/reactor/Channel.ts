@@ -116,8 +116,8 @@ export interface Definition {
 
 /** The settings of a channel in the configuration. */
 export interface Settings {
-  /** The deadline of requests that have none, in beats. Default: none. */
-  readonly budget?: number
+  /** The deadline of requests that have none, in beats or as a time such as `"10s"`. Default: none. */
+  readonly budget?: number | string
   /** The atoms that data on the channel may have. Default: none, so only data without a label leaves. */
   readonly clearance?: ReadonlyArray<string>
   /** The atoms of the completions. */

@@ -97,8 +97,8 @@ export interface DeclaredChannel {
   readonly shim: boolean
   /** The opcodes, and whether each may be executed again after a restart. */
   readonly opcodes: { readonly [opcode: string]: boolean }
-  /** The default budget of a request, in beats. */
-  readonly budget?: number
+  /** The default budget of a request, in beats or as a time such as `"10s"`. */
+  readonly budget?: number | string
   /** The atoms that data on the channel may have. */
   readonly clearance: ReadonlyArray<string>
   /** The atoms of its answers; a completion also has those of the clearance. */

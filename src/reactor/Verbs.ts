@@ -12,6 +12,7 @@ import type { Draft } from "../stage/Draft.ts"
 import * as Due from "../stage/Due.ts"
 import type { FetchInit, Io, IoRequest } from "../stage/Io.ts"
 import * as OutgoingSignal from "../stage/OutgoingSignal.ts"
+import * as Duration from "../time/Duration.ts"
 import { ChannelAbsent, InvalidRequest, OpcodeAbsent, ReactorFull, RequestUnheard } from "./ReactorError.ts"
 import * as Records from "./Records.ts"
 import * as Requests from "./Request.ts"
@@ -116,7 +117,8 @@ const check = (request: Asked, { beat, moment, owner }: Draft): void => {
   if (typeof signal === "object") throw refuse("its signal is no path; only a durable run awaits a request that an AbortSignal cancels")
   if (signal !== undefined) OutgoingSignal.make("", { signal }, beat)
   const amounts = [
-    ["budget", budget, Due.beatsOf(budget, moment), 0, "a time such as \"10s\", or "], ["timeoutMs", timeoutMs, timeoutMs, 1, ""],
+    ["budget", budget, Due.beatsOf(budget, moment), 0, "a time such as \"10s\", or "],
+    ["timeoutMs", timeoutMs, Duration.amountOf(timeoutMs), 1, "a time such as \"10s\", or "],
     ["bytes", bytes, bytes, 0, ""]
   ] as const
   for (const [name, given, amount, least, other] of amounts) {
@@ -152,7 +154,7 @@ const recordOf = (draft: Draft, asked: Asked, { declared, depth, enzyme, event, 
     bytes_expected: bytes,
     channel,
     ...(budget === undefined ? {} : { deadline_beat: beat + budget }),
-    ...(timeoutMs === undefined ? {} : { deadline_unix_ns: BigInt(clock + timeoutMs) * 1_000_000n }),
+    ...(timeoutMs === undefined ? {} : { deadline_unix_ns: BigInt(clock + Duration.amountOf(timeoutMs)) * 1_000_000n }),
     depth: depth() + 1,
     enzyme,
     issued_beat: beat,

@@ -12,6 +12,7 @@ import * as Envelope from "../stage/Envelope.ts"
 import * as Signals from "../stage/OutgoingSignal.ts"
 import * as Retrying from "./Retrying.ts"
 import * as Scheduling from "./Scheduling.ts"
+import * as Duration from "../time/Duration.ts"
 
 /** Whether an enzyme takes only signals with a target. */
 export type Targeting = "required" | undefined
@@ -63,7 +64,6 @@ const fixed = <In>(type: Type<In>, value: In) => optional<In>(type, (given = val
 
 const isText = (value: unknown): value is string => typeof value === "string"
 const isName = (value: unknown): boolean => isText(value) && /^[A-Za-z0-9_.:-]{1,128}$/.test(value)
-const isWhole = (value: unknown, max: number): boolean => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= max
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -82,7 +82,6 @@ const oneOf = <const Text extends string>(...texts: ReadonlyArray<Text>): Type<T
 const listOf = <Item>(fits: (value: unknown) => boolean, expected: string): Type<ReadonlyArray<Item>> =>
   ({ fits: (value) => Array.isArray(value) && value.every(fits), expected: `a list of ${expected}` })
 
-const wholeTo = (max: number): Type<number> => ({ fits: (value) => isWhole(value, max), expected: `a whole number from 1 to ${max}` })
 
 const NAME = "1 to 128 of the characters A-Z, a-z, 0-9, _, ., : and -"
 const text: Type<string> = { fits: isText, expected: "a text" }
@@ -91,6 +90,11 @@ const names = listOf<string>(isName, `names of ${NAME}`)
 
 /** The largest number of milliseconds of a run. */
 const MAX_MILLIS = 3_600_000
+
+const limit: Type<Duration.Given> = {
+  fits: (value) => Duration.isWithin(value, [1, MAX_MILLIS]),
+  expected: `a whole number from 1 to ${MAX_MILLIS}, or a time such as "10s"`
+}
 
 const retry: Type<Retrying.GivenRetry> = {
   fits: isRecord,
@@ -279,13 +283,13 @@ export const fields = {
   /** Whether the module may import modules of the host, such as `node:fs`. */
   trusted: fixed<boolean>(flag, false),
   /**
-   * The time limit of a waiting run, in milliseconds of the host; beyond it the attempt failed.
+   * The time limit of a waiting run, in milliseconds of the host or as a time such as `"10s"`; beyond it the attempt failed.
    *
    * The space waits with the run. A handling that times out twice (`timeoutAttempts`) is therefore given up, regardless
    * of `retry`. A run that returns without waiting cannot be stopped, so its result stands at any duration. A segment of a
    * durable run waits for no promise of its own, so it needs no limit.
    */
-  limitMs: fixed<number>(wholeTo(MAX_MILLIS), 1000)
+  limitMs: optional<Duration.Given, number>(limit, (given = 1000) => Duration.amountOf(given))
 }
 
 type Fields = typeof fields

@@ -14,6 +14,7 @@ import { isTagged } from "../registry/Outcome.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
+import * as Duration from "../time/Duration.ts"
 
 /** The common part of all definitions. */
 export interface Common {
@@ -21,10 +22,10 @@ export interface Common {
   readonly name: string
   /** Addresses that it will read. They order its first run, and are brought up to date before it. */
   readonly reads?: ReadonlyArray<Place> | undefined
-  /** Milliseconds of quiet before a run. */
-  readonly debounce?: number | undefined
-  /** Milliseconds from one run to the next. */
-  readonly throttle?: number | undefined
+  /** The quiet before a run, in milliseconds or as a time such as `"10s"`. */
+  readonly debounce?: number | string | undefined
+  /** The time from one run to the next, in milliseconds or as a time such as `"10s"`. */
+  readonly throttle?: number | string | undefined
   /**
    * The names of its inputs. A module that declares inputs, even an empty list, runs only as a piece: each start gives values, and
    * there is one piece for each result cell. In its addresses `:name` stands for an input.
@@ -157,12 +158,13 @@ export const common = (given: Texts<Common>): Omit<Definition, "_tag" | "output"
     throw new InvalidNode({ name: String(name), reason: "its name is not 1 to 128 letters, digits, _, ., : or -; give it one" })
   }
   for (const [field, wait] of [["debounce", debounce], ["throttle", throttle]] as const) {
-    if (!Number.isInteger(wait) || wait < 0 || wait > MAX_WAIT) {
-      throw new InvalidNode({ name, reason: `its ${field} is ${String(wait)}; give whole milliseconds from 0 to ${MAX_WAIT}` })
+    if (!Duration.isWithin(wait, [0, MAX_WAIT])) {
+      const reason = `its ${field} is ${String(wait)}; give whole milliseconds from 0 to ${MAX_WAIT}, or a time such as "10s"`
+      throw new InvalidNode({ name, reason })
     }
   }
   for (const address of reads) checked(name, "reads", () => Address.parse(address))
-  return { name, reads, debounce, throttle, changeGroup, declares }
+  return { name, reads, debounce: Duration.amountOf(debounce), throttle: Duration.amountOf(throttle), changeGroup, declares }
 }
 
 /** The key of a document that a node writes. It has to be a whole document. */

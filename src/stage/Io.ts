@@ -28,8 +28,8 @@ export interface AwaitOptions extends RequestOptions {
 export interface RequestOptions {
   /** The deadline in beats from now, from 0 to 2^43, or as a time such as `"10s"`. The default is the budget of the channel. */
   readonly budget?: number | string
-  /** The deadline in milliseconds from now, from 1 to 2^43. The request fails at the first of both. */
-  readonly timeoutMs?: number
+  /** The deadline in milliseconds from now, from 1 to 2^43, or as a time such as `"10s"`. The request fails at the first of both. */
+  readonly timeoutMs?: number | string
   /** The expected number of bytes. It is recorded, and is the number of bytes of a completion that tells none. */
   readonly bytes?: number
   /**

@@ -22,6 +22,23 @@ export const parse = (text: string): number | undefined => {
   return duration > 0 && duration <= MAX_DURATION ? duration : undefined
 }
 
+/** A duration as a user gives it: a number of units, or a text for {@link parse}. */
+export type Given = number | string
+
+/**
+ * The amount of a given duration in units of so many milliseconds, rounded up: a number is one already. NaN for another text.
+ */
+export const amountOf = (given: Given, unit = 1): number => typeof given === "number" ? given : Math.ceil((parse(given) ?? NaN) / unit)
+
+/**
+ * Tests whether a value is a duration of a whole number of units within bounds.
+ */
+export const isWithin = (value: unknown, [least, most]: readonly [least: number, most: number], unit = 1): value is Given => {
+  if (typeof value !== "number" && typeof value !== "string") return false
+  const amount = amountOf(value, unit)
+  return Number.isSafeInteger(amount) && amount >= least && amount <= most
+}
+
 /**
  * Renders a measured duration in seconds with one decimal: `1.2s`.
  */

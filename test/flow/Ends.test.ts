@@ -70,12 +70,12 @@ describe("A budget of beats", () => {
 })
 
 describe("The beats of a wait step and of a clamp", () => {
-  test("take at least the time of that many beats at the tempo, however fast the space beats", () =>
+  const lasting = (time: number | string) => () =>
     Effect.gen(function*() {
       const brief = Flow.make({ name: "brief", steps: {
         ask: { transform: () => ({}) },
-        answer: { wait: "ask", within: 5, otherwise: "check", next: "check" },
-        check: { clamp: { beats: 5 }, otherwise: "done", next: "error" }
+        answer: { wait: "ask", within: time, otherwise: "check", next: "check" },
+        check: { clamp: { beats: time }, otherwise: "done", next: "error" }
       } })
       const space = yield* RendezvousSpace.space({
         start: (tx) => ["a", "b"].map((inst) => tx.flow.start("brief", undefined, { inst })),
@@ -94,7 +94,10 @@ describe("The beats of a wait step and of a clamp", () => {
       yield* steps(space, 2)
       assert.deepStrictEqual([yield* stateOf(space, "a"), yield* stateOf(space, "b")], ["done", "done"])
       yield* RendezvousSpace.isReplayedEqual(space)
-    }), { tempo: 100 })
+    })
+
+  test("take at least the time of that many beats at the tempo, however fast the space beats", lasting(5), { tempo: 100 })
+  test("may be given as a time", lasting("500ms"), { tempo: 100 })
 })
 
 describe("A finished instance", () => {

@@ -26,6 +26,26 @@ describe("Config", () => {
         assert.strictEqual(config.kernel.limits.captureSignals, 1024)
       }))
 
+    it.effect("takes a number of units or a time for each duration", () =>
+      Effect.gen(function*() {
+        const { channels, kernel: { limits, retention, tempo } } = yield* Config.decode(defineConfig({
+          tempo: "50ms",
+          limits: { moduleMillis: "2s", hops: 7 },
+          retention: { journalMillis: "7d", journalBytes: 1000 },
+          channels: { web: { use: "http", budget: "10s" } }
+        }))
+        assert.deepStrictEqual([tempo, limits.moduleMillis, limits.hops], [50, 2000, 7])
+        assert.deepStrictEqual(retention, { journalMillis: 604_800_000, journalBytes: 1000 })
+        assert.strictEqual(channels["web"]?.budget, "10s")
+        assert.include(yield* refusal({ limits: { moduleMillis: "soon" } }), "or a time such as \"10s\"")
+        assert.include(yield* refusal({ tempo: "2d" }), "milliseconds from 0 to 86400000, or a time")
+        assert.include(yield* refusal({ limits: { hops: "10s" } }), "hops")
+        const hook = (tolerance: string) =>
+          webhook({ secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", signal: "/signals/paid", tolerance })
+        yield* Config.decode({ ingress: { "/hook": hook("5m") } })
+        assert.include(yield* refusal({ ingress: { "/hook": hook("2d") } }), "give 1 to 86400 seconds, or a time")
+      }))
+
     it.effect("refuses what does not fit, and names it", () =>
       Effect.gen(function*() {
         assert.include(yield* refusal({ port: 70_000 }), "port")

@@ -77,7 +77,11 @@ describe("A module that is loaded", () => {
       "node_modules/@tsconfig/strict/tsconfig.json"
     ],
     ["a file that is absent yet", { "tsconfig.json": "{ \"extends\": \"./later.json\" }" }, "later.json"],
-    ["itself through another file", { "tsconfig.json": "{ \"extends\": \"./b.json\" }", "b.json": "{ \"extends\": \"./tsconfig.json\" }" }, "b.json"]
+    [
+      "itself through another file",
+      { "tsconfig.json": "{ \"extends\": \"./b.json\" }", "b.json": "{ \"extends\": \"./tsconfig.json\" }" },
+      "b.json"
+    ]
   ])("is made anew after a change of settings that tsconfig.json extends: %s", (_, files, changed) =>
     inProject(files, async ({ load, write }) => {
       assert.deepStrictEqual([await load(), await load()], [1, 1])

@@ -33,6 +33,7 @@ const channels = { bank: { opcodes: { charge: { repeatable: true }, once: {} } }
 /** A request that is in progress when its process ends, with a deadline that is over an hour later. */
 const overdue: ReadonlyArray<readonly [name: string, payload: object]> = [
   ["in milliseconds", { timeoutMs: MINUTE }],
+  ["in milliseconds as a time", { timeoutMs: "1m" }],
   ["in beats", { budget: 5 }],
   ["in beats as a time", { budget: "500ms" }],
   ["of an opcode that is not repeatable", { opcode: "once", timeoutMs: MINUTE }]
