@@ -31,13 +31,13 @@ import * as Wire from "./Wire.ts"
  * Adds the routes to a table.
  */
 export const routes = (table: SpaceTable, { hash, stream, transfers }: Pick<RouteContext, "hash" | "stream" | "transfers">): void => {
-  table.toReaders(Cell.read, async (reader, { request }, { name }) => {
+  table.toReaders(Cell.read, async (reader, { request }, viewer) => {
     const place = Cells.place(request.url, Cell.read)
     if (!Sse.isWanted(request)) return read(reader, place, { hash, request })
     const address = Cells.address(place)
     // Refuse before the stream starts: a browser reconnects to a stream that ends, but not after an error status.
     await Effect.runPromise(reader.admit(address))
-    return stream(follow(reader, address, Sse.lastOf(request)), name)
+    return stream(follow(reader, address, Sse.lastOf(request)), viewer)
   })
   table.toReaders(Cell.types, (reader, { query }) => Types.ofReader(reader, query))
   table.toReaders(Cell.content, (reader, { params, request }) =>

@@ -94,16 +94,16 @@ export class RouteTable {
 
   /** Serves a path that is no endpoint to everybody. */
   open(path: string, handle: (request: Request) => Response): void {
-    this.operator.get(path, (c) => handle(c.req.raw))
-    this.readers.get(path, (c) => handle(c.req.raw))
+    this.operator.get(path, exactly(path, (c) => handle(c.req.raw)))
+    this.readers.get(path, exactly(path, (c) => handle(c.req.raw)))
   }
 
   /** Serves a path that is no endpoint, such as a page, to callers that may read all spaces. */
   page(path: string, handle: (request: Request) => Response | Promise<Response>): void {
-    this.operator.get(path, (c) => {
+    this.operator.get(path, exactly(path, (c) => {
       this.decide({ access: "operator", verb: "read" }, c)
       return handle(c.req.raw)
-    })
+    }))
   }
 
   /** @throws AccessRefused for a request beyond the scope of its token */
@@ -127,8 +127,10 @@ export class RouteTable {
   /** Serves an endpoint to all callers but readers, and to them, too, where each holder of a credential may ask. */
   serve<E extends Endpoint>(endpoint: E, handle: (asked: Given<E>) => Reply<E>): void {
     this.endpoints.push(endpoint)
-    this.operator.on(endpoint.method, endpoint.path, (c) => this.answer(endpoint, c, handle))
-    if (endpoint.access === "holder") this.readers.on(endpoint.method, endpoint.path, (c) => this.answer(endpoint, c, handle))
+    const { access, method, path } = endpoint
+    const answer = exactly(path, (c) => this.answer(endpoint, c, handle))
+    this.operator.on(method, path, answer)
+    if (access === "holder") this.readers.on(method, path, answer)
   }
 
   /** The answer to a request, whoever asks; while the host is full, one that adds data is refused. */
@@ -142,7 +144,9 @@ export class RouteTable {
   /** The answer for a request without a route: 404, or 405 with the allowed methods. */
   private absent({ method, path }: { readonly method: string; readonly path: string }): Response {
     const { router } = this.operator
-    const allow = methods.filter((other) => router.match(other, path)[0].some(([[, route]]) => route.method === other))
+    const isAllowed = (other: string): boolean =>
+      router.match(other, path)[0].some(([[, route]]) => route.method === other && isExact(route.path, path))
+    const allow = methods.filter(isAllowed)
     if (allow.length > 0) return Problem.notAllowed({ method, path }, allow.join(", "))
     const reason = (REFERENCE as ReadonlyArray<string>).includes(path)
       ? `This host is without ${path}. A server has it, and a Worker whose binding ASSETS has the folder assets of its build`
@@ -150,6 +154,18 @@ export class RouteTable {
     return Problem.response(this.parts.absent?.(path) ?? new Problem.RequestRefused({ code: "route/absent", reason }))
   }
 }
+
+/** Whether a path is one of a pattern. The router of Workers takes one with a slash at its end for the one without. */
+const isExact = (pattern: string, path: string): boolean => !path.endsWith("/") || /[*/]$/.test(pattern)
+
+/**
+ * The handler of a path that matches its pattern to the end.
+ */
+export const exactly = (
+  path: string,
+  handle: (c: Context) => Response | Promise<Response>
+) =>
+  (c: Context): Response | Promise<Response> => isExact(path, c.req.path) ? handle(c) : c.notFound()
 
 const methods = ["GET", "PUT", "POST", "DELETE"] as const
 

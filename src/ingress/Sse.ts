@@ -12,7 +12,7 @@ import * as Pull from "effect/Pull"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Problem from "./Problem.ts"
-import { StreamQuota } from "./StreamQuota.ts"
+import { type Holder, StreamQuota } from "./StreamQuota.ts"
 
 /** One event of a stream. */
 export interface Frame {
@@ -36,7 +36,7 @@ export const isWanted = ({ headers, method }: Request): boolean =>
   method === "GET" && headers.get("accept")?.includes("text/event-stream") === true
 
 /** Creates a response from a stream of frames, on the quota of a reader or of the operator. */
-export type Answer = <E>(frames: Stream.Stream<Frame, E>, reader?: string) => Response
+export type Answer = <E>(frames: Stream.Stream<Frame, E>, viewer?: Holder) => Response
 
 /** The interval of keep-alive comments, in milliseconds, so that proxies do not close an idle stream. */
 const ALIVE = 15_000
@@ -88,17 +88,17 @@ export interface Options {
 export const make = (closing: AbortSignal, { quota = new StreamQuota(0), report = () => {} }: Options = {}): Answer => {
   const open = new Set<() => void>()
   closing.addEventListener("abort", () => open.forEach((end) => end()), { once: true })
-  return (frames, reader) => {
-    quota.check(reader)
+  return (frames, viewer) => {
+    quota.check(viewer)
     const source = new Source(frames, {
       report,
       began: (end) => {
-        quota.count(reader, 1)
+        quota.count(viewer?.name, 1)
         open.add(end)
         if (closing.aborted) end()
       },
       ended: (end) => {
-        quota.count(reader, -1)
+        quota.count(viewer?.name, -1)
         open.delete(end)
       }
     })

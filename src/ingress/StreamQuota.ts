@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as PublicReads from "../contract/PublicReads.ts"
+import type { Viewer } from "../kernel/view/Space.ts"
 import * as Problem from "./Problem.ts"
 
 /** The maximum number of open streams of a server or of an object. */
@@ -11,6 +11,9 @@ export const MAX_STREAMS = 1024
 
 /** The number of streams reserved for the operator. */
 export const RESERVED_STREAMS = 128
+
+/** The maximum number of open streams of one token. All tokens together leave those of the operator free. */
+export const TOKEN_STREAMS = 256
 
 /** The maximum number of open streams of all who read without a credential. */
 export const PUBLIC_STREAMS = 256
@@ -20,6 +23,9 @@ interface Sharing {
   readonly readers?: ReadonlyArray<unknown> | undefined
   readonly public?: ReadonlyArray<string> | undefined
 }
+
+/** Those whose streams are counted together. */
+export type Holder = Pick<Viewer, "name" | "of">
 
 /**
  * The number of open streams: in total, and of each reader.
@@ -40,12 +46,12 @@ export class StreamQuota {
   }
 
   /**
-   * Refuses a further stream of a reader, or of the operator, if it would exceed the limit. A reader has at most `share` of them.
+   * Refuses a further stream of a viewer, or of the operator, if it would exceed the limit.
    *
    * @throws RequestRefused
    */
-  check(reader: string | undefined, share = reader === PublicReads.READER ? PUBLIC_STREAMS : this.share): void {
-    const refusal = this.refusal(reader, share)
+  check(viewer?: Holder): void {
+    const refusal = this.refusal(viewer)
     if (refusal === undefined) return
     throw new Problem.RequestRefused({ code: "watch/full", reason: `${refusal}. Close one, or try again in a moment` })
   }
@@ -65,13 +71,14 @@ export class StreamQuota {
   }
 
   /** The reason for which no stream can be opened; `undefined` if one can. */
-  private refusal(reader: string | undefined, share: number): string | undefined {
-    if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= share) {
-      return reader === PublicReads.READER
-        ? `${share} streams without a credential are open, which is the limit`
-        : `${share} streams of reader "${reader}" are open, which is its share`
+  private refusal(viewer: Holder | undefined): string | undefined {
+    if (viewer !== undefined) {
+      const { name, of = "reader" } = viewer
+      const most = { reader: this.share, token: TOKEN_STREAMS, everybody: PUBLIC_STREAMS }[of]
+      const whose = { reader: `of reader "${name}"`, token: `of token ${name}`, everybody: "without a credential" }[of]
+      if ((this.byReader.get(name) ?? 0) >= most) return `${most} streams ${whose} are open, which is the limit`
     }
-    return (reader === undefined ? this.all >= MAX_STREAMS : this.isReserved())
+    return (viewer === undefined ? this.all >= MAX_STREAMS : this.isReserved())
       ? `${this.all} streams are open, which is the limit`
       : undefined
   }

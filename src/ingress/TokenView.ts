@@ -11,19 +11,16 @@ import type { Viewer } from "../kernel/view/Space.ts"
 import * as Label from "../cell/Label.ts"
 import type { Access, By } from "./Caller.ts"
 import { RequestRefused, response } from "./Problem.ts"
-import { PUBLIC_STREAMS, type StreamQuota } from "./StreamQuota.ts"
+import { PUBLIC_STREAMS, type StreamQuota, TOKEN_STREAMS } from "./StreamQuota.ts"
 
 /**
  * The view that a token has of a space.
  */
 export const viewerOf = ({ clearance, id, prefixes }: Token.Token): Viewer =>
-  ({ name: Token.labelOf(id), atoms: clearance === undefined ? "all" : Label.make(clearance), within: prefixes })
-
-/** The maximum number of open streams of one token. All tokens together leave those of the operator free. */
-export const MAX_TOKEN_STREAMS = 256
+  ({ name: Token.labelOf(id), of: "token", atoms: clearance === undefined ? "all" : Label.make(clearance), within: prefixes })
 
 /** The maximum number of open streams without a credential from one network. */
-export const MAX_PUBLIC_STREAMS = 32
+export const NETWORK_STREAMS = 32
 
 /** Those whose streams are counted together: a token, or a network without a credential. */
 interface Holder {
@@ -35,7 +32,7 @@ interface Holder {
 
 /** The holder of a token's streams. */
 export const ofToken = ({ id }: Pick<Token.Token, "id">): Holder =>
-  ({ key: `token ${id}`, most: MAX_TOKEN_STREAMS, told: `Token ${Token.labelOf(id)} has` })
+  ({ key: `token ${id}`, most: TOKEN_STREAMS, told: `Token ${Token.labelOf(id)} has` })
 
 /** The holder of a request's streams; `undefined` for callers whose streams the quota of the host counts alone. */
 const holderOf = ({ isPublic = false, token }: Access, network: string | undefined): Holder | undefined => {
@@ -43,7 +40,7 @@ const holderOf = ({ isPublic = false, token }: Access, network: string | undefin
   if (!isPublic) return undefined
   return network === undefined
     ? { key: "public", most: PUBLIC_STREAMS, told: "Callers without a credential have" }
-    : { key: `public ${network}`, most: MAX_PUBLIC_STREAMS, told: "This address without a credential has" }
+    : { key: `public ${network}`, most: NETWORK_STREAMS, told: "This address without a credential has" }
 }
 
 /** An admitted stream, which counts from its admission on. */

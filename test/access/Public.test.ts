@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Link } from "systole"
-import { CallerStreams, MAX_PUBLIC_STREAMS } from "../../src/ingress/TokenView.ts"
+import { CallerStreams, NETWORK_STREAMS } from "../../src/ingress/TokenView.ts"
 import { MAX_STREAMS, PUBLIC_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
 import * as PublicReads from "../../src/contract/PublicReads.ts"
 import { Rates } from "../../src/access/Rates.ts"
@@ -178,21 +178,22 @@ describe("The configuration of what is public", () => {
 
 describe("The streams without a credential", () => {
   const by = { isPublic: true }
+  const everybody = { name: PublicReads.READER, of: "everybody" } as const
 
   it("are some of the host's, whatever readers it has", () => {
     for (const readers of [[], ["one"], ["one", "two"]]) {
       const quota = StreamQuota.of({ readers, public: ["GET /menu"] })
       for (let n = 0; n < PUBLIC_STREAMS; n++) {
-        quota.check(PublicReads.READER)
+        quota.check(everybody)
         quota.count(PublicReads.READER, 1)
       }
-      assert.throws(() => quota.check(PublicReads.READER), /256 streams without a credential are open/)
+      assert.throws(() => quota.check(everybody), /256 streams without a credential are open/)
       const left = (MAX_STREAMS - RESERVED_STREAMS - PUBLIC_STREAMS) / Math.max(1, readers.length)
       for (let n = 0; n < left; n++) {
-        quota.check("one")
+        quota.check({ name: "one" })
         quota.count("one", 1)
       }
-      assert.throws(() => quota.check("one"), /which is its share/)
+      assert.throws(() => quota.check({ name: "one" }), /of reader "one" are open/)
     }
   })
 
@@ -200,7 +201,7 @@ describe("The streams without a credential", () => {
     const streams = new CallerStreams(new StreamQuota(0))
     const body = () => new Response(new ReadableStream(), { headers: { "content-type": "text/event-stream" } })
     const open = (network: string | undefined) => streams.answered(new Request("http://localhost/"), { by, network }, body)
-    const opened = await Promise.all(Array.from({ length: MAX_PUBLIC_STREAMS }, () => open("1.1.1.1")))
+    const opened = await Promise.all(Array.from({ length: NETWORK_STREAMS }, () => open("1.1.1.1")))
     assert.deepStrictEqual([...new Set(opened.map(({ status }) => status))], [200])
     assert.strictEqual((await open("1.1.1.1")).status, 429)
     assert.strictEqual((await open("2.2.2.2")).status, 200)

@@ -5,8 +5,8 @@ import { idIn } from "../../src/access/Token.ts"
 import type { Wanted } from "../../src/access/TokenAdmin.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/HostAccess.ts"
-import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
-import { CallerStreams, MAX_TOKEN_STREAMS, ofToken } from "../../src/ingress/TokenView.ts"
+import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota, TOKEN_STREAMS } from "../../src/ingress/StreamQuota.ts"
+import { CallerStreams, ofToken } from "../../src/ingress/TokenView.ts"
 import { type Answer, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { make } from "./TestTokens.ts"
 
@@ -198,8 +198,8 @@ describe("The streams of a token", () => {
       if (reader !== undefined) readers.push(reader)
       return response.status
     }
-    const statuses = await Promise.all(Array.from({ length: MAX_TOKEN_STREAMS + 100 }, open))
-    assert.strictEqual(statuses.filter((status) => status === 200).length, MAX_TOKEN_STREAMS)
+    const statuses = await Promise.all(Array.from({ length: TOKEN_STREAMS + 100 }, open))
+    assert.strictEqual(statuses.filter((status) => status === 200).length, TOKEN_STREAMS)
     assert.strictEqual(await open(), 429)
     const other = { authorization: `Bearer ${ROOT}`, accept: "text/event-stream" }
     assert.strictEqual((await fetch("/v1/spaces/shop/cells/data/orders/1", { headers: other })).status, 200)

@@ -278,7 +278,9 @@ describe("App", () => {
     })
 
     test("answers 404 for an unknown path, and the liveness probe", async ({ ask }) => {
-      assert.deepStrictEqual(problem(await ask("/v1/nothing")), [404, "route/absent"])
+      for (const path of ["/v1/nothing", "/v1/enzymes/", "/v1/spaces/", "/livez/"]) {
+        assert.deepStrictEqual(problem(await ask(path)), [404, "route/absent"], path)
+      }
       assert.deepStrictEqual(problem(await ask("/v1/spaces", { method: "DELETE" })), [405, "route/method"])
       assert.strictEqual((await ask("/v1/spaces/shop", { method: "PATCH" })).headers.get("allow"), "PUT, DELETE")
       assert.strictEqual((await ask("/livez")).status, 200)

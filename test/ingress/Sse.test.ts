@@ -59,15 +59,16 @@ describe("Sse", () => {
     Effect.promise(async () => {
       const answer = Sse.make(new AbortController().signal, { quota: new StreamQuota(2) })
       const share = (MAX_STREAMS - RESERVED_STREAMS) / 2
+      const viewer = (name?: string) => name === undefined ? undefined : { name }
       const open = async (reader?: string) => {
-        const body = answer(idle, reader).body!.getReader()
+        const body = answer(idle, viewer(reader)).body!.getReader()
         const first = body.read()
         await new Promise((resolve) => setTimeout(resolve))
         return { body, first }
       }
       const full = (reader?: string) => {
         try {
-          answer(idle, reader)
+          answer(idle, viewer(reader))
           return undefined
         } catch (error) {
           return (error as RequestRefused).code

@@ -151,6 +151,7 @@ describe("Router of a Worker", () => {
     assert.deepStrictEqual(await ask("/v1/spaces/shop/cells/data/menu/tea"), [200, "shop"])
     assert.deepStrictEqual(await ask("/menu"), [200])
     assert.deepStrictEqual(await ask("/v1/spaces/shop/cells/data/menus"), [401])
+    assert.deepStrictEqual(await ask("/menu"), [200])
     assert.deepStrictEqual(await ask("/v1/spaces/shop/cells/data/menu/tea"), [429])
     for (const path of ["/orders", "/v1/spaces", "/v1/spaces/other/cells/data/menu/tea"]) {
       assert.deepStrictEqual(await ask(path, { from: path }), [401], path)

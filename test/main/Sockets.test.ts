@@ -3,8 +3,7 @@ import { Effect } from "effect"
 import { AccessRefused } from "../../src/access/AccessRefused.ts"
 import type { Token } from "../../src/access/Token.ts"
 import * as Problem from "../../src/ingress/Problem.ts"
-import { MAX_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
-import { MAX_TOKEN_STREAMS } from "../../src/ingress/TokenView.ts"
+import { MAX_STREAMS, StreamQuota, TOKEN_STREAMS } from "../../src/ingress/StreamQuota.ts"
 import type { Socket } from "../../src/main/workers/Platform.ts"
 import { hosts } from "../../src/main/HostLimits.ts"
 import { MAX_ATTACHED, Sockets } from "../../src/main/workers/Sockets.ts"
@@ -161,7 +160,7 @@ describe("The sockets of an object", () => {
       const { open } = yield* setup
       tokens.refused = undefined
       const attached = { ...FRESH, reader: "sys_00000000", token: token.id }
-      const sockets = open(Array.from({ length: MAX_TOKEN_STREAMS }, () => socketOf(attached).socket))
+      const sockets = open(Array.from({ length: TOKEN_STREAMS }, () => socketOf(attached).socket))
       const asked = () => sockets.accept(new Request(URL), { token }).then(() => "accepted", (failure) => Problem.of(failure).code)
       assert.strictEqual(yield* Effect.promise(asked), "watch/full")
     }))

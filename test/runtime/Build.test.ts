@@ -139,6 +139,7 @@ export default Flow.make({ name: "approval", steps: { note: { transform: () => {
         assert.deepStrictEqual(await json("/v1/flows"), { flows: [{ name: "approval", steps }], next: null })
         assert.include((await json("/v1/enzymes")).enzymes.map(({ name }: { readonly name: string }) => name), "approval")
         assert.strictEqual((await fetch("/v1/flows", { method: "POST" })).headers.get("allow"), "GET")
+        for (const path of ["/v1/flows/", "/v1/spaces/", "/v1/session/"]) assert.strictEqual((await fetch(path)).status, 404, path)
         assert.deepStrictEqual(await json("/v1/spaces"), { spaces: [], next: null })
       })
     }))

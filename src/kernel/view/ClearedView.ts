@@ -240,9 +240,9 @@ export class ClearedView implements Reader {
   private denied(address: string): Effect.Effect<never, Withheld> {
     const { readerState: { denials }, state } = this.deps
     return Effect.suspend(() => {
-      const { isEverybody, name } = this.clearance
+      const { name, of } = this.clearance
       // The list tells which readers ask for more than they may; strangers would push them out of it.
-      if (isEverybody) return Effect.fail(new Withheld({ address, reader: undefined }))
+      if (of === "everybody") return Effect.fail(new Withheld({ address, reader: undefined }))
       denials.push({ at: state.host.now() - state.clock.shifted, reader: name, address })
       if (denials.length > MAX_DENIALS) denials.shift()
       return Effect.fail(new Withheld({ address, reader: name }))

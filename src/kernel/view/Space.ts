@@ -161,8 +161,8 @@ export interface Clearance {
 export interface Viewer extends Pick<Clearance, "name"> {
   /** The atoms that it may know: some, or all that the rules name. */
   readonly atoms: Label | "all"
-  /** Whether it stands for everybody: for requests without a credential. */
-  readonly isEverybody?: true | undefined
+  /** The kind of its holder: a reader of the configuration unless given, a token, or everybody without a credential. */
+  readonly of?: "everybody" | "reader" | "token" | undefined
   /** The ids of cells at and below which it reads, and to which its signals are sent; all cells if absent. */
   readonly within?: ReadonlyArray<string> | undefined
 }

@@ -124,7 +124,7 @@ export class Sockets {
     }
     const attached: Attached = { url: path, ...by, last: Sse.lastOf(request), untaken: 0 }
     checkSize(attached)
-    quota.check(name, token === undefined ? undefined : TokenView.MAX_TOKEN_STREAMS)
+    quota.check(name === undefined ? undefined : { name, of: token === undefined ? "reader" : "token" })
     // Others ask meanwhile.
     quota.count(name, 1)
     try {
