@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "./Contract.ts"
-import { bytes, isStream, json, SECONDS, send, type Target, UNCHANGED } from "./Exchange.ts"
+import { bytes, type GiveToken, isStream, json, SECONDS, send, type Target, UNCHANGED } from "./Exchange.ts"
 import { follow, type FollowOptions } from "./Follow.ts"
 import * as Json from "./Json.ts"
 import { host, type Platform } from "./Platform.ts"
@@ -19,8 +19,11 @@ import { failed, foreign } from "./RequestFailed.ts"
 export interface Settings {
   /** The address of the server, such as `https://shop.example`; that of the page unless given. */
   readonly url?: string | undefined
-  /** The token, or a function that gives it for each request, such as one that renews it. */
-  readonly token?: string | (() => string | undefined | Promise<string | undefined>) | undefined
+  /**
+   * The token, or a function that gives it for each request, such as `renewed`. It is called once more with a token that the server
+   * refused (401), and the request is sent again if it gives another one.
+   */
+  readonly token?: string | GiveToken | undefined
   /** The form of values that JSON has none for: `rich` of `systole/rich`. Without it they are refused with `value/rich`. */
   readonly rich?: Json.Rich | undefined
   /** Replaces `fetch`, time or chance. */

@@ -6,12 +6,15 @@
 import type { Platform } from "./Platform.ts"
 import { failed, foreign, type Problem, RequestFailed } from "./RequestFailed.ts"
 
+/** Gives the token of a request; another one than that which the server refused, if there is one. */
+export type GiveToken = (refused?: string) => string | undefined | Promise<string | undefined>
+
 /** The target of requests. */
 export interface Target {
   /** The address of the server, without a slash at its end; empty for that of the page. */
   readonly url: string
   /** The token of each request. */
-  readonly token: (() => string | undefined | Promise<string | undefined>) | undefined
+  readonly token: GiveToken | undefined
   readonly platform: Platform
 }
 
@@ -88,18 +91,29 @@ const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: Abo
   const signal = AbortSignal.any([abort, late.signal])
   void platform.sleep(seconds * 1000, over.signal).then(() => over.signal.aborted || late.abort())
   try {
+    const answered = async (bearer: string | undefined): Promise<Response> => {
+      abort.throwIfAborted()
+      return platform.fetch(url + path, {
+        method,
+        // A redirected request may lose its token or its body, or bring its body to another server.
+        redirect: "manual",
+        headers: { ...bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }, ...headers },
+        signal,
+        ...body === undefined ? {} : { body },
+        // Hosts refuse a stream as a body without it.
+        ...isStream(body) ? { duplex: "half" } : {}
+      })
+    }
     const bearer = await bearerOf(token, signal)
-    abort.throwIfAborted()
-    const response = await platform.fetch(url + path, {
-      method,
-      // A redirected request may lose its token or its body, or bring its body to another server.
-      redirect: "manual",
-      headers: { ...bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }, ...headers },
-      signal,
-      ...body === undefined ? {} : { body },
-      // Hosts refuse a stream as a body without it.
-      ...isStream(body) ? { duplex: "half" } : {}
-    })
+    let response = await answered(bearer)
+    if (response.status === 401 && bearer !== undefined && !isStream(body)) {
+      // It may have ended before its time, such as with a rotation.
+      const other = await bearerOf(token, signal, bearer)
+      if (other !== undefined && other !== bearer) {
+        await response.body?.cancel()
+        response = await answered(other)
+      }
+    }
     if (!response.ok && response.status !== UNCHANGED) throw await refusal(response)
     return await read(response)
   } catch (error) {
@@ -116,14 +130,14 @@ const once = async <A>({ platform, token, url }: Target, ask: Ask<A>, abort: Abo
 export const UNCHANGED = 304
 
 /** The token of a request, unless that ends before. A function that fails to renew it may do so later. */
-const bearerOf = async (token: Target["token"], signal: AbortSignal): Promise<string | undefined> => {
+const bearerOf = async (token: Target["token"], signal: AbortSignal, refused?: string): Promise<string | undefined> => {
   let stop = (): void => {}
   const ended = () =>
     new Promise<never>((_, reject) => {
       signal.addEventListener("abort", stop = () => reject(signal.reason as Error))
     })
   try {
-    return token === undefined ? undefined : await Promise.race([token(), ended()])
+    return token === undefined ? undefined : await Promise.race([token(refused), ended()])
   } catch (error) {
     if (error instanceof RequestFailed) throw error
     signal.throwIfAborted()

@@ -40,5 +40,6 @@ export const host: Platform = {
   now: () => Date.now(),
   sleep,
   random: () => Math.random(),
-  id: () => crypto.randomUUID()
+  // A page without TLS has no randomUUID.
+  id: () => `c${Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")}`
 }

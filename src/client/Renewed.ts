@@ -4,6 +4,7 @@
  * @module
  */
 import { host, type Platform } from "./Platform.ts"
+import { type Problem, RequestFailed } from "./RequestFailed.ts"
 
 /** A bearer and its end in milliseconds since 1970, as `POST /v1/session?as=token` answers. */
 export interface Bearer {
@@ -20,7 +21,10 @@ const OLD = 600_000
 
 /**
  * Makes the function `token` of `connect()` from one that asks for a bearer, such as the server of the page. It asks again a minute
- * before the end, and after 10 minutes at the latest. Requests that wait for it at the same time share one answer.
+ * before the end, after 10 minutes at the latest, and when the server refuses the one that it has, such as after a rotation. Requests
+ * that wait for it at the same time share one answer.
+ *
+ * A problem in place of a bearer is the failure of the request: with status 401, such as `auth/revoked`, streams end with it.
  *
  * @example A page of another site
  * ```ts
@@ -35,7 +39,10 @@ const OLD = 600_000
  * @category combinators
  * @since 0.2.0
  */
-export const renewed = (ask: () => Promise<Bearer>, { now }: Pick<Platform, "now"> = host): () => Promise<string | undefined> => {
+export const renewed = (
+  ask: () => Promise<Bearer | Problem>,
+  { now }: Pick<Platform, "now"> = host
+): (refused?: string) => Promise<string | undefined> => {
   let held: (Bearer & { readonly at: number }) | undefined
   let asked: Promise<Bearer> | undefined
   const isFresh = ({ at, expires }: NonNullable<typeof held>): boolean => {
@@ -45,11 +52,13 @@ export const renewed = (ask: () => Promise<Bearer>, { now }: Pick<Platform, "now
   const again = async (): Promise<Bearer> => {
     try {
       const given = await ask()
+      if ("code" in given) throw new RequestFailed(given)
       held = { ...given, at: now() }
       return given
     } finally {
       asked = undefined
     }
   }
-  return async () => (held !== undefined && isFresh(held) ? held : await (asked ??= again())).token
+  const isUsable = (refused: string | undefined): boolean => held !== undefined && held.token !== refused && isFresh(held)
+  return async (refused) => (isUsable(refused) ? held : await (asked ??= again()))?.token
 }

@@ -6,6 +6,7 @@
 export type { CallOptions, Settings } from "./Caller.ts"
 export { Client, connect } from "./Client.ts"
 export type { Bytes, Contract, EventOf, Key, Parts, SpaceKey, StreamKey } from "./Contract.ts"
+export type { GiveToken } from "./Exchange.ts"
 export type { FollowOptions, StreamState } from "./Follow.ts"
 export type { Rich } from "./Json.ts"
 export type { Platform } from "./Platform.ts"
