@@ -1,10 +1,9 @@
 /**
- * The cells of the shop: stored documents, and documents derived from them.
+ * The cells and signals of the shop: stored documents, and documents derived from them. The enzymes use them, and the page.
  *
  * @module
  */
-import * as Schema from "effect/Schema"
-import { Cell } from "systole"
+import { Cell, Schema, Signal } from "systole/cells"
 
 const Price = Schema.Natural
 
@@ -25,8 +24,13 @@ export const Dashboard = Cell.of(
   Schema.Struct({ orders: Schema.Natural, takings: Schema.Natural, items: Schema.Array(Row) })
 )
 
-export const Goods = Schema.Struct({ price: Price, count: Schema.Natural })
-export const Wanted = Schema.Struct({ count: Schema.Natural.pipe(Schema.check(Schema.isGreaterThan(0))) })
+/** The signal of a delivery. Its target is the product. */
+export const Receive = Signal.make("/signals/goods/receive", Schema.Struct({ price: Price, count: Schema.Natural }))
+
+const Count = Schema.Natural.pipe(Schema.check(Schema.isGreaterThan(0)))
+
+/** The signal of an order. Its target is the product. */
+export const Place = Signal.make("/signals/order/place", Schema.Struct({ count: Count }))
 
 /** The item of a signal: the last segment of its target. */
 export const itemOf = (target: string): string => target.slice(target.lastIndexOf("/") + 1)

@@ -4,10 +4,10 @@
  * @module
  */
 import { defineConfig } from "systole"
-import { html, script } from "./page.ts"
+import { html } from "./html.ts"
 
 export default defineConfig({
   persistence: "sqlite",
   spaces: { create: "on-demand" },
-  pages: { "/": () => ({ html, script }) }
+  pages: { "/": { html, module: "page.ts" } }
 })

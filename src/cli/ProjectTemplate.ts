@@ -56,18 +56,20 @@ ${fields.map((field) => `  ${field}`).join(",\n")}
 
 /** The cells, the enzyme and the test that every project begins with. */
 const greeting: Files = {
-  "cells.ts": `import * as Schema from "effect/Schema"
-import { Cell } from "systole/cells"
+  "cells.ts": `import { Cell, Schema, Signal } from "systole/cells"
 
 /** How often each person was greeted. */
 export const Greetings = Cell.family("/data/greetings/:who", Schema.Struct({ times: Schema.Natural }))
+
+/** Greets a person. */
+export const Greet = Signal.make("/signals/greet/:who")
 `,
   "enzymes/greet.ts": `import { Cell, Enzyme } from "systole"
-import { Greetings } from "../cells.ts"
+import { Greet, Greetings } from "../cells.ts"
 
 export default Enzyme.make({
   name: "greet",
-  query: "/signals/greet/:who",
+  query: Greet,
   writes: [Greetings],
   run: (tx, { params: { who } }) => {
     const greeted = Greetings.at({ who })
@@ -92,7 +94,7 @@ test("greet counts the greetings of each person", () =>
 `
 }
 
-const page = `/** The page at /: it greets a person, and shows the answer of the beat. */
+const html = `/** The page at /, which page.ts brings to life. */
 export const html = \`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -106,27 +108,27 @@ export const html = \`<!doctype html>
 <output id="said"></output>
 </html>
 \`
+`
 
-export const script = \`
-const at = (id) => document.getElementById(id)
+const page = `/** Runs in the browser: it greets a person, and shows the answer of the beat. */
+import { connect } from "systole/client"
+import { Greet, Greetings } from "./cells.ts"
 
-const greet = async (who) => {
-  const response = await fetch("/v1/spaces/home/signals", {
-    method: "POST",
-    headers: { "content-type": "application/json", prefer: "wait=10" },
-    body: JSON.stringify({ signal: "/signals/greet/" + who })
-  })
-  const answer = await response.json()
-  if (answer.status !== "handled") throw new Error(answer.detail ?? answer.status)
-  const [{ beat, value }] = answer.handlings
-  return "beat " + beat + ": " + who + " is greeted, time " + value.times
+const home = connect().space("home")
+
+const greet = async (who: string): Promise<string> => {
+  const { receipt } = await home.signal(Greet, { params: { who }, wait: "10s" })
+  const greeted = await home.get(Greetings.at({ who }))
+  return \`beat \${receipt?.handlings[0]?.beat}: \${who} is greeted, time \${greeted?.times}\`
 }
 
-at("form").onsubmit = async (event) => {
+const say = (text: string): void => document.querySelector("#said")?.replaceChildren(text)
+
+document.querySelector("#form")?.addEventListener("submit", (event) => {
   event.preventDefault()
-  at("said").textContent = await greet(at("who").value).catch((error) => "not greeted: " + error.message)
-}
-\`
+  const who = document.querySelector<HTMLInputElement>("#who")?.value ?? ""
+  greet(who).then(say, ({ message }: Error) => say(\`not greeted: \${message}\`))
+})
 `
 
 const heartbeat = `---
@@ -157,12 +159,13 @@ const templates = {
     about: "A server with an enzyme, typed cells and a page.",
     files: {
       ...greeting,
+      "html.ts": html,
       "page.ts": page,
       "systole.config.ts": config([
         "persistence: \"sqlite\"",
         "spaces: { create: \"on-demand\" }",
-        "pages: { \"/\": () => ({ html, script }) }"
-      ], ["import { html, script } from \"./page.ts\""])
+        "pages: { \"/\": { html, module: \"page.ts\" } }"
+      ], ["import { html } from \"./html.ts\""])
     },
     scripts: { dev: "systole dev", start: "systole start" },
     steps: [dev, { command: "http://127.0.0.1:4200/", does: "greets Ann, and shows the beat that did: open it in a browser" }],

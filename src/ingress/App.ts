@@ -17,7 +17,7 @@ import * as Limits from "../kernel/model/Limits.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import { face as operations } from "../operation/Face.ts"
-import type { Page } from "../loader/Config.ts"
+import type { Render } from "../loader/Page.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as Access from "./Access.ts"
 import * as Beats from "./Beats.ts"
@@ -67,7 +67,7 @@ export interface Options extends Guard.Rules {
   /** The open streams that are counted, with those of other channels of the host; streams of the application alone unless given. */
   readonly quota?: StreamQuota | undefined
   /** HTML pages, by path. */
-  readonly pages: Readonly<Record<string, Page>>
+  readonly pages: Readonly<Record<string, Render>>
   /** Makes the answers of webhooks. A Worker makes them in front of its objects. */
   readonly webhooks?: ((parts: Webhooks.Parts) => Webhooks.Answer) | undefined
   /** Loads the reference of the interface, on hosts that have it. */

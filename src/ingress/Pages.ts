@@ -10,7 +10,7 @@ import type { Value } from "../cell/Value.ts"
 import type { CellHeld } from "../kernel/model/SpaceError.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { ReadError } from "../kernel/view/Expected.ts"
-import type { Page } from "../loader/Config.ts"
+import type { Render } from "../loader/Page.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { isView } from "../stage/View.ts"
 
@@ -38,7 +38,7 @@ export interface Services {
 /**
  * Renders a page and answers with it.
  */
-export const send = async (page: Page, { hash, read }: Services, signal: AbortSignal): Promise<Response> => {
+export const send = async (page: Render, { hash, read }: Services, signal: AbortSignal): Promise<Response> => {
   const end = Effect.runSync(Clock.currentTimeMillis) + MAX_WAIT
   const stored = (space: string, address: string) => Effect.flatMap(Clock.currentTimeMillis, (now) =>
     read({ space, address, wait: Math.max(0, end - now) }))

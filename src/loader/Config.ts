@@ -7,7 +7,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Reading } from "../cell/Cell.ts"
 import * as Label from "../cell/Label.ts"
 import * as Fault from "../contract/Fault.ts"
 import * as SliceTable from "../ledger/SliceTable.ts"
@@ -20,6 +19,7 @@ import * as AccessSettings from "./AccessSettings.ts"
 import * as DurationField from "./DurationField.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import * as InvalidFields from "./InvalidFields.ts"
+import * as Page from "./Page.ts"
 import type { ChannelOptions, ContentOptions, PluginChoice, StoreOptions } from "./PluginOptions.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Webhook from "./Webhook.ts"
@@ -28,19 +28,6 @@ import * as Times from "../time/Duration.ts"
 
 export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 
-/**
- * A rendered page. Plain HTML runs no script; `script` is a module without imports at the end of the page, and may connect only
- * to this runtime.
- */
-export type Rendered = string | { readonly html: string; readonly script: string }
-
-/**
- * Renders a page of HTML from cells, by their addresses or as typed cells. `get` resolves to `undefined` if the cell or the
- * space does not exist.
- */
-export type Page = (cells: { readonly get: Reading<[space: string]> }) => Rendered | Promise<Rendered>
-
-const Page = Schema.declare((value): value is Page => typeof value === "function", { expected: "a function that renders a page" })
 const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/|$)|livez$|readyz$)[A-Za-z0-9_/.-]*$/)))
 
 /** The origin of a page, as a browser writes it: no path, and no port that its scheme has anyway. */
@@ -125,7 +112,7 @@ const fields = {
     open: Schema.optionalKey(count),
     first: Schema.optionalKey(SpaceName)
   })),
-  pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
+  pages: Schema.optionalKey(Schema.Record(PagePath, Page.Page)),
   ingress: Schema.optionalKey(Schema.Record(PagePath, Hook)),
   access: Schema.optionalKey(AccessSettings.Fields),
   origins: Schema.optionalKey(Schema.Array(Origin).check(Schema.isMaxLength(MAX_ORIGINS))),
@@ -206,7 +193,7 @@ export interface Settings extends Secrets.Unsecured {
   /** The names of enzymes that may write the runtime's own cells. */
   readonly system: ReadonlyArray<string>
   /** Pages of HTML by their paths. */
-  readonly pages: Readonly<Record<string, Page>>
+  readonly pages: Page.Pages
   /** Webhooks by their paths. */
   readonly ingress: Readonly<Record<string, Webhook.Webhook>>
   /** The credentials that are accepted beside the tokens. */

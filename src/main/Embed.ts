@@ -19,6 +19,7 @@ import { CurrentReporter, line, Reporter } from "../diagnostic/Reporter.ts"
 import type { App } from "../ingress/App.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import * as Config from "../loader/Config.ts"
+import * as Page from "../loader/Page.ts"
 import * as Plugin from "../loader/Plugin.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { Persistence } from "../persistence/Persistence.ts"
@@ -107,6 +108,10 @@ const refuse = (reason: string) => Effect.fail(new Config.InvalidConfig({ reason
 const decoded = <E>({ config = {}, public: isPublic }: Options<E>): Effect.Effect<Config.Config, Config.InvalidConfig> => {
   const own = OWN.find((field) => Object.hasOwn(config, field))
   if (own !== undefined) return refuse(`the field ${own} is the program's own here. Give modules to the layer, and listen in the program`)
+  const [module] = Page.modulesOf(config.pages ?? {})
+  if (module !== undefined) {
+    return refuse(`a page has the module ${module}, and a program bundles its pages itself. Give a function that returns { html, script }`)
+  }
   return Effect.flatMap(Config.decode({ ...config, enzymes: [] }, { variables: process.env }), (config) =>
     config.token === undefined && isPublic !== true
       ? refuse("other machines may reach the program, and there is no token. Set SYSTOLE_TOKEN or token, or public: true if the program " +

@@ -26,6 +26,7 @@ import { ModuleBroken, type ModuleHost } from "../loader/ModuleHost.ts"
 import * as HostDisk from "./HostDisk.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
+import type { PageModule } from "./PageModules.ts"
 import * as ParentProcess from "./ParentProcess.ts"
 import * as Project from "./Project.ts"
 import type { Configuration } from "./Reloads.ts"
@@ -54,6 +55,8 @@ export interface Program extends Omit<Cli.Invocation, "plugins"> {
   /** The dependency specifier of this package in a new project. */
   readonly installation: string
   readonly modules: Layer.Layer<ModuleHost>
+  /** Bundles the modules of pages. A build contains their texts. */
+  readonly pageModule?: PageModule
   /** The modules for a command that only reads: it leaves no file in the project. By default they are the same. */
   readonly passing?: Layer.Layer<ModuleHost>
   /** The slices of the installed runtime or of the build. The configuration may leave some of them out. */
@@ -142,10 +145,11 @@ export const exitCode = <E, A>(exit: Exit.Exit<E, A>, report: (failure: unknown)
 
 const layer = (
   platform: Platform,
-  { build, config, configuration, confine, installation, modules, passing = modules, slices }: Program,
+  { build, config, configuration, confine, installation, modules, pageModule, passing = modules, slices }: Program,
   { reporter, root }: Place
 ): Layer.Layer<Host> => {
-  const site = { root, modules, slices, pacemaker: HostPacemaker.layer(platform.turn), reporter, ...configuration && { configuration } }
+  const given = { ...configuration && { configuration }, ...pageModule && { pageModule } }
+  const site = { root, modules, slices, pacemaker: HostPacemaker.layer(platform.turn), reporter, ...given }
   const sites = { all: site, memory: { ...site, modules: passing }, none: { ...site, modules: passing, holds: all } }
   return Layer.succeed(Host, {
     root,

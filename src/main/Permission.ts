@@ -18,11 +18,18 @@ import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
 import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
+import * as Page from "../loader/Page.ts"
 import * as HostModules from "./HostModules.ts"
 import * as ModuleFolder from "./ModuleFolder.ts"
+import * as PageModules from "./PageModules.ts"
 
 /** The file that lists the bundles by their source files. */
 const MANIFEST = "bundled.json"
+
+/** The file with the modules of pages: the text of each, or the reason for its absence. */
+const PAGES = "pages.json"
+
+type PageEntries = Readonly<Record<string, { readonly text: string } | { readonly reason: string }>>
 
 /** A bundle, or the reason for its absence. */
 type ManifestEntry = HostModules.Bundled | { readonly reason: string }
@@ -69,6 +76,23 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
   })
 }
 
+/** The module of a page from the bundles made before. */
+export const pageModule: PageModules.PageModule = async ({ root }, file) => {
+  const entries = JSON.parse(await readFile(join(root, ModuleFolder.FOLDER, PAGES), "utf8")) as PageEntries
+  const entry = entries[file] ?? { reason: "it was not bundled at the start. Start the server again" }
+  if ("reason" in entry) throw new ModuleBroken({ file, reason: entry.reason })
+  return entry.text
+}
+
+/** Bundles the modules of all pages. */
+const bundlePages = async (root: string, pages: Page.Pages): Promise<void> => {
+  const entries = await Promise.all(Page.modulesOf(pages).map(async (file) => [
+    file,
+    await PageModules.bundle({ root, isReadable: false }, file).then((text) => ({ text }), ({ reason }: ModuleBroken) => ({ reason }))
+  ] as const))
+  await ModuleFolder.write(root, PAGES, JSON.stringify(Object.fromEntries(entries)))
+}
+
 /** Bundles all modules of a project without importing them. */
 const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sources: Loader.Sources) {
   const hash = yield* Hash
@@ -98,6 +122,7 @@ const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sour
  */
 export const enter = Effect.fn("Permission.enter")(function*(root: string, config: Config.Config, sources: Loader.Sources) {
   yield* bundleAll(root, sources)
+  yield* Effect.promise(() => bundlePages(root, config.pages))
   const esbuild = yield* Effect.promise(() => import("esbuild"))
   yield* Effect.promise(() => Promise.resolve(esbuild.stop()))
   const data = resolve(root, config.data)

@@ -30,6 +30,7 @@ import * as Config from "../loader/Config.ts"
 import * as ContentProvider from "../loader/ContentProvider.ts"
 import * as Loader from "../loader/Loader.ts"
 import type { ModuleHost } from "../loader/ModuleHost.ts"
+import * as Page from "../loader/Page.ts"
 import type { Reload } from "../loader/Reload.ts"
 import * as Secrets from "../loader/Secrets.ts"
 import { Hash } from "../persistence/Hash.ts"
@@ -45,6 +46,7 @@ import * as Jwts from "./Jwts.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostVersion from "./HostVersion.ts"
 import * as HostWatchdog from "./HostWatchdog.ts"
+import type { PageModule } from "./PageModules.ts"
 import * as Reloads from "./Reloads.ts"
 import * as RunGuards from "./RunGuards.ts"
 import * as Runtime from "./Runtime.ts"
@@ -79,6 +81,8 @@ export interface Site<E = never> {
   readonly reporter: Reporter
   /** The digest of the configuration, to notice its change. */
   readonly configuration?: Reloads.Configuration
+  /** Bundles the modules of pages. A build contains their texts. */
+  readonly pageModule?: PageModule
   /** The held spaces; by default those of the settings. */
   readonly holds?: Holds
   /** Another store than that of the configuration. */
@@ -128,12 +132,13 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
   const tokens = new TokenSet({ store: kept, hash, now: Date.now, report })
   const sessions = new Sessions({ set: tokens, draw: HostAccess.draw, root: config.token })
+  const [pages, warm] = rendered(config, site)
   const rules = {
     tokens: {
       set: tokens, sessions, sessionMillis: config.kernel.limits.sessionMillis,
       admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw })
     },
-    token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages,
+    token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages,
     origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { hash, report, verifier: Jwts.verifier }),
     rates: ratesOf(config.access), public: config.access.public,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
@@ -143,13 +148,14 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const { configuration = Effect.undefined } = site
   const reloads = Reloads.make({ found: registered, sources, configuration, reporter, context: Context.merge(host, context) })
   const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => report(error)))
+  const warmPages = Effect.ignore(Effect.tryPromise({ try: warm, catch: report }))
   return {
     found: registered,
     reloads,
     kernel,
     app,
     localToken,
-    resume: Effect.andThen(watchdog.start, resumeKernel),
+    resume: Effect.andThen(watchdog.start, Effect.andThen(resumeKernel, warmPages)),
     closeStreams: () => closing.abort()
   }
 })
@@ -173,6 +179,19 @@ const watching = (
       Layer.succeed(CurrentJobObserver, watchdog.jobs)
     )
   }))
+}
+
+/** The pages, and what makes the scripts of their modules before somebody asks: under `dev` with each request, else once. */
+const rendered = ({ check, pages }: Config.Config, { pageModule, root }: Pick<Site, "pageModule" | "root">) => {
+  const made = new Map<string, Promise<string>>()
+  const textOf = (file: string): Promise<string> => {
+    const known = made.get(file)
+    if (known !== undefined) return known
+    const text = pageModule?.({ root, isReadable: check === true }, file) ?? Promise.reject(new Error(`${file} is not in this build`))
+    if (check !== true) made.set(file, text)
+    return text
+  }
+  return [Page.withTexts(pages, textOf), () => Promise.all(Page.modulesOf(pages).map(textOf))] as const
 }
 
 /** The limits of the rate of requests, if the configuration has some. */

@@ -15,6 +15,7 @@ import * as HostHash from "./HostHash.ts"
 import * as HostModules from "./HostModules.ts"
 import * as Installation from "./Installation.ts"
 import type * as Main from "./Main.ts"
+import * as PageModules from "./PageModules.ts"
 import * as Permission from "./Permission.ts"
 import * as PluginCommands from "./PluginCommands.ts"
 import * as Project from "./Project.ts"
@@ -35,6 +36,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
     installation: Installation.specifier(),
     modules,
     passing,
+    pageModule: Permission.isActive() ? Permission.pageModule : PageModules.bundle,
     slices: Slices.all,
     config: (environment) =>
       Effect.flatMap(Effect.provide(loaded, passing), ({ module, text }) =>

@@ -102,6 +102,7 @@ describe("The message of a wrong configuration names the field, its value and wh
     [{ channels: { web: { options: {} } } }, "channels.web.use", "is missing", "give"],
     [{ retention: { journalMillis: "soon" } }, "retention.journalMillis", "is \"soon\"", "give milliseconds from 1"],
     [{ pages: { "/x": "<p>" } }, "pages./x", "is \"<p>\"", "give a function that renders a page"],
+    [{ pages: { "/x": { html: "<p>", module: "../page.ts" } } }, "pages./x", "is {", "or { html, module: \"page.ts\" }"],
     [{ agent: { timeout: "5 minutes" } }, "agent.timeout", "is \"5 minutes\"", "a whole number with ms, s, m, h or d"],
     [{ token: "short" }, "token", "is a text of 5 characters", "give"],
     [5, "it is", "5", "give an object"]

@@ -13,6 +13,7 @@ import type { Slice } from "../../src/ingress/Slice.ts"
 import * as Webhooks from "../../src/ingress/Webhooks.ts"
 import { Kernel } from "../../src/kernel/space/Kernel.ts"
 import * as Config from "../../src/loader/Config.ts"
+import * as Page from "../../src/loader/Page.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as Runtime from "../../src/main/Runtime.ts"
@@ -69,7 +70,7 @@ export const serve = (setting: Settings = {}) =>
     const services = { slices, kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
     const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
       ({ cause }) => accidents.push(cause)
-    ), closing: closing.signal, pages: config.pages, webhooks: (parts) => Webhooks.make(config.ingress, parts),
+    ), closing: closing.signal, pages: Page.withTexts(config.pages, String), webhooks: (parts) => Webhooks.make(config.ingress, parts),
       readers: config.readers, debug: setting.debug, tokens: setting.tokens, bearer: setting.bearer, rates: setting.rates,
       origins: config.origins, public: config.access.public,
       reference: setting.reference })

@@ -7,14 +7,13 @@
  * @module
  */
 import { Cell, Enzyme } from "systole"
-import { itemOf, Orders, Products, Stock, Wanted } from "../cells.ts"
+import { itemOf, Orders, Place, Products, Stock } from "../cells.ts"
 
 export default Enzyme.make({
   name: "place_order",
-  query: "/signals/order/place",
+  query: Place,
   bind: [Products],
   target: "required",
-  payload: Wanted,
   writes: [Orders],
   run: (tx, { id, payload: { count }, target }) => {
     const item = itemOf(target)

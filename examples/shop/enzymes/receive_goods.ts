@@ -4,14 +4,13 @@
  * @module
  */
 import { Enzyme } from "systole"
-import { Goods, itemOf, Products } from "../cells.ts"
+import { itemOf, Products, Receive } from "../cells.ts"
 
 export default Enzyme.make({
   name: "receive_goods",
-  query: "/signals/goods/receive",
+  query: Receive,
   bind: [Products],
   target: "required",
-  payload: Goods,
   writes: [Products],
   run: (tx, { payload: { count, price }, target }) => {
     const cell = Products.at({ item: itemOf(target) })

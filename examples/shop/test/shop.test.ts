@@ -1,4 +1,5 @@
 import { describe, it } from "@effect/vitest"
+import { rejects } from "node:assert/strict"
 import { expectCell, expectReceipt, TestSpace } from "systole/testing"
 import dashboard from "../enzymes/dashboard.ts"
 import placeOrder from "../enzymes/place_order.ts"
@@ -42,5 +43,5 @@ describe("The shop", () => {
     }))
 
   it("refuses an order that is no number of packs", () =>
-    shop(2, async (space) => expectReceipt(await space.handled(order(-1)), { status: "dead" })))
+    shop(2, (space) => rejects(space.signal(order(-1)), { code: "signal/invalid" })))
 })

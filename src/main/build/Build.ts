@@ -17,6 +17,7 @@ import { names } from "../../ledger/SliceTable.ts"
 import * as Config from "../../loader/Config.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { type LoadedModule, type ModuleBroken, ModuleHost } from "../../loader/ModuleHost.ts"
+import * as Page from "../../loader/Page.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import * as Webhook from "../../loader/Webhook.ts"
 import { Hash } from "../../persistence/Hash.ts"
@@ -26,6 +27,7 @@ import type { Contents, Module } from "./BuildContents.ts"
 import * as BuildReference from "./BuildReference.ts"
 import * as BuildTarget from "./BuildTarget.ts"
 import * as Bundle from "../Bundle.ts"
+import * as PageModules from "../PageModules.ts"
 import * as Project from "../Project.ts"
 
 /**
@@ -119,11 +121,17 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const { access, ingress } = settings
   const hasFunctions = Object.keys(settings.pages).length + Object.keys(ingress).length > 0 || Object.keys(access).length > 0
   const pages = hasFunctions ? withText(yield* host.load(Config.FILE)) : undefined
+  const scripts = yield* Effect.forEach(Page.modulesOf(settings.pages), (file) =>
+    Effect.tryPromise({
+      try: async () => [file, await PageModules.bundle({ root, isReadable: false }, file)] as const,
+      catch: (error) => error as ModuleBroken
+    }))
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
   const slices = names.filter((name) => !settings.without.includes(name))
   const isTyped = kept.length > 0 || declaresType(found)
   const hasCron = kept.length > 0 || readsCron(found)
-  const contents: Contents = { version, environment, settings, slices, modules, pages, isTyped, hasCron, kept }
+  const shown = { pages, scripts: Object.fromEntries(scripts) }
+  const contents: Contents = { version, environment, settings, slices, modules, ...shown, isTyped, hasCron, kept }
   return contents
 })
 

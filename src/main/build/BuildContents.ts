@@ -22,6 +22,8 @@ export interface Contents {
   readonly modules: ReadonlyArray<Module>
   /** The module of the configuration, if it renders pages, has webhooks or accepts JSON Web Tokens. */
   readonly pages: Module | undefined
+  /** The texts of the modules of its pages, by their files. */
+  readonly scripts: Readonly<Record<string, string>>
   /** Whether one of its modules declares a type. An earlier one may, since it is not loaded. */
   readonly isTyped: boolean
   /** Whether one of its modules has a cron expression, in the same way. */

@@ -190,7 +190,7 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
  * The generated module of a build: its modules by literal imports, and its configuration as JSON.
  */
 export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Contents): string => {
-  const { environment, kept, modules, pages, settings, slices, version } = contents
+  const { environment, kept, modules, pages, scripts, settings, slices, version } = contents
   const hasAgent = hasHostModules && settings.agent !== undefined
   // A server imports them with its runtime.
   const hasWebhooks = hasStorage && Object.keys(settings.ingress).length > 0
@@ -203,9 +203,12 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
     `    ${JSON.stringify(file)}: { module: ${names.get(hash)}, ${typed.length > 0 ? `typed: { ${typesOf(hash)} }, ` : ""}` +
     `hash: "${hash}" }`)
   const hasJwt = hasStorage && settings.access.jwt !== undefined
-  const [rendered, ingress, access] = (["pages", "ingress", "access"] as const).map((field) =>
+  const [shown, ingress, access] = (["pages", "ingress", "access"] as const).map((field) =>
     pages === undefined ? "{}" : fieldOf(field, names.get(pages.hash) ?? "", environment))
+  const hasScripts = Object.keys(scripts).length > 0
+  const rendered = hasScripts ? `withTexts(${shown}, (file) => (${JSON.stringify(scripts)})[file])` : shown
   return [
+    ...hasScripts ? [`import { withTexts } from ${runtime("loader/Page.ts")}`] : [],
     ...slices.map((name) => `import { slice as ${name} } from ${sliceFile(name)}`),
     ...hasAgent ? [`import agent from ${JSON.stringify(Installation.sourceFile("systole/plugins/agent/commands"))}`] : [],
     ...hasWebhooks ? [`import { make as webhooks } from ${runtime("ingress/Webhooks.ts")}`] : [],

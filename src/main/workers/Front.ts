@@ -19,6 +19,8 @@ import * as SessionRoutes from "../../ingress/SessionRoutes.ts"
 import * as TokenRoutes from "../../ingress/TokenRoutes.ts"
 import type * as Webhooks from "../../ingress/Webhooks.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
+import { InvalidConfig } from "../../loader/InvalidConfig.ts"
+import * as Page from "../../loader/Page.ts"
 import { checkSpaceName } from "../../persistence/Persistence.ts"
 import * as Directory from "./Directory.ts"
 import * as Gate from "./Gate.ts"
@@ -51,7 +53,8 @@ export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
   const table = new RouteTable({ reporter, tokens, absent: (path) => Slice.absentAt(slices, path) })
   Lists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
   table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
-  for (const [path, page] of Object.entries(pages)) table.page(path, ({ signal }) => Pages.send(page, reading(scene), signal))
+  const rendered = Page.withTexts(pages, unbuilt)
+  for (const [path, page] of Object.entries(rendered)) table.page(path, ({ signal }) => Pages.send(page, reading(scene), signal))
   const { ASSETS } = scene.env
   if (ASSETS !== undefined) for (const path of REFERENCE) table.page(path, (request) => ASSETS.fetch(request))
   TokenRoutes.routes(table, new TokenAdmin({ set: tokens, draw: Gate.draw }))
@@ -61,6 +64,11 @@ export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
     if (misnamed !== undefined) checkSpaceName(misnamed)
     return hooked?.(request)?.catch(table.failed) ?? table.fetch(request, by)
   }
+}
+
+/** The module of a page, which a build replaces with its text. */
+const unbuilt = (file: string): never => {
+  throw new InvalidConfig({ reason: `a page has the module ${file}, and a Worker bundles none. Make the Worker with systole build` })
 }
 
 /** Hands a verified signal to the object of its space. Its payload travels as its text, which keeps each kind of value. */

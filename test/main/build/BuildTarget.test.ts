@@ -11,6 +11,7 @@ const contents: Contents = {
   slices: [],
   modules: [module("enzymes/a.ts", "aa", ["Orders", "Place"]), module("enzymes/b.ts", "bb")],
   pages: undefined,
+  scripts: {},
   isTyped: true,
   hasCron: false,
   kept: []
