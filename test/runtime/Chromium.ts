@@ -37,7 +37,7 @@ interface Context {
 }
 
 interface Browser {
-  readonly newContext: () => Promise<Context>
+  readonly newContext: (options: { readonly ignoreHTTPSErrors: boolean }) => Promise<Context>
   readonly close: () => Promise<void>
 }
 
@@ -55,15 +55,20 @@ const USUAL = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/googl
 /** The browser of the variable `SYSTOLE_CHROMIUM`, or of the packages; `undefined` without one. */
 export const path: string | undefined = process.env["SYSTOLE_CHROMIUM"] || USUAL.find(existsSync)
 
-/** Without a sandbox for root, which Chromium refuses, and without services of its own. No name of another machine is resolved. */
+/** Without a sandbox for root, which Chromium refuses, without services of its own, and without cookies of other sites. */
 const FLAGS = [
   "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+  "--disable-component-update", "--disable-sync", "--test-third-party-cookie-phaseout"
 ]
+
+/** No name of another machine is resolved. */
+const CLOSED = ["MAP * ~NOTFOUND", "EXCLUDE 127.0.0.1"]
 
 /** An open page, and what it did. */
 export interface Opened {
   readonly page: Page
+  /** Opens another page of the same profile. */
+  readonly tab: () => Promise<Page>
   /** The errors and warnings of its console, and its exceptions. */
   readonly complaints: Array<string>
   /** The origins of its requests. */
@@ -73,9 +78,10 @@ export interface Opened {
 /** The longest start, in milliseconds. */
 const START_MILLIS = 120_000
 
-const launch = async (executablePath: string): Promise<Browser> => {
+const launch = async (executablePath: string, rules: ReadonlyArray<string> = []): Promise<Browser> => {
   const { chromium } = await import(DRIVER) as Driver
-  return chromium.launch({ executablePath, args: [...FLAGS], chromiumSandbox: process.getuid?.() !== 0, timeout: START_MILLIS })
+  const args = [...FLAGS, `--host-resolver-rules=${[...rules, ...CLOSED].join(", ")}`]
+  return chromium.launch({ executablePath, args, chromiumSandbox: process.getuid?.() !== 0, timeout: START_MILLIS })
 }
 
 /**
@@ -92,11 +98,11 @@ export const hindrance = async (): Promise<string | undefined> => {
   }
 }
 
-/** Uses a page of a browser with an empty profile. */
-export const open = async (use: (opened: Opened) => Promise<void>): Promise<void> => {
-  const browser = await launch(path!)
+/** Uses a page of a browser with an empty profile. `rules` lead names to this machine, where no authority knows their certificates. */
+export const open = async (use: (opened: Opened) => Promise<void>, rules: ReadonlyArray<string> = []): Promise<void> => {
+  const browser = await launch(path!, rules)
   try {
-    const context = await browser.newContext()
+    const context = await browser.newContext({ ignoreHTTPSErrors: true })
     context.setDefaultTimeout(0)
     const complaints: Array<string> = []
     const origins = new Set<string>()
@@ -105,12 +111,15 @@ export const open = async (use: (opened: Opened) => Promise<void>): Promise<void
       // The icon of a page may be part of it.
       if (protocol !== "data:") origins.add(origin)
     })
-    const page = await context.newPage()
-    page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) complaints.push(message.text())
-    })
-    page.on("pageerror", (error) => complaints.push(String(error)))
-    await use({ page, complaints, origins })
+    const tab = async (): Promise<Page> => {
+      const page = await context.newPage()
+      page.on("console", (message) => {
+        if (["error", "warning"].includes(message.type())) complaints.push(message.text())
+      })
+      page.on("pageerror", (error) => complaints.push(String(error)))
+      return page
+    }
+    await use({ page: await tab(), tab, complaints, origins })
   } finally {
     await browser.close()
   }

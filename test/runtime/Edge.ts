@@ -26,6 +26,8 @@ export interface Edge {
   readonly signal: (space: string, signal: object, prefer?: string) => Promise<{ readonly status: number; readonly body: any }>
   readonly json: (path: string) => Promise<any>
   readonly miniflare: Miniflare
+  /** Ends the process of the Worker and starts another one over the same storage. */
+  readonly restart: () => Promise<void>
 }
 
 /** Options of a Worker. */
@@ -78,7 +80,7 @@ export const running = async <A>(
   const code = typeof script === "string"
     ? { modules: modulesOf(script) }
     : { modules: filesOf(script.folder), modulesRoot: script.folder, ...assetsOf(join(script.folder, "assets")) }
-  const miniflare = new Miniflare({
+  const settings = {
     ...code,
     compatibilityDate: COMPATIBILITY_DATE,
     compatibilityFlags: [...options.flags ?? [COMPATIBILITY_FLAG]],
@@ -90,13 +92,15 @@ export const running = async <A>(
     bindings: { ...options.public === true ? { SYSTOLE_PUBLIC: "true" } : { SYSTOLE_TOKEN: TOKEN }, ...options.bindings },
     r2Buckets: [...options.r2Buckets ?? []],
     ...options.folder === undefined ? {} : { durableObjectsPersist: options.folder }
-  })
+  }
+  const miniflare = new Miniflare(settings)
   const fetch: Edge["fetch"] = async (path, init) => {
     const headers = { "authorization": `Bearer ${TOKEN}`, ...init?.headers as Record<string, string> }
     return await miniflare.dispatchFetch(`http://worker${path}`, { ...init, headers } as object) as unknown as Response
   }
   const edge: Edge = {
     miniflare,
+    restart: () => miniflare.setOptions(settings),
     fetch,
     json: async (path) => (await fetch(path)).json(),
     signal: async (space, signal, prefer = "wait=60") => {

@@ -103,4 +103,29 @@ describe("Tokens on Workers", () => {
       await vi.waitFor(() => assert.strictEqual(closed, 1008), PATIENCE)
       assert.lengthOf(seen, 1)
     }))
+
+  it("end the sockets of an older secret with its rotation, and none of the newer one", () =>
+    Edge.running(text, async (edge) => {
+      await edge.signal("shop", { signal: "/signals/visit" })
+      const { id, token } = await created(edge, { verbs: ["read"], prefixes: ["/data/visits"] })
+      const origin = (await edge.miniflare.ready).origin.replace("http", "ws")
+      const opened = async (secret: string) => {
+        const socket = new WebSocket(`${origin}${CELL}`, { headers: { authorization: `Bearer ${secret}` } } as never)
+        const seen = { values: 0, closed: 0 }
+        socket.addEventListener("message", () => seen.values++)
+        socket.addEventListener("close", ({ code }) => seen.closed = code)
+        await vi.waitFor(() => assert.strictEqual(seen.values, 1), PATIENCE)
+        return { close: () => socket.close(), seen }
+      }
+      const older = await opened(token)
+      const rotated = await edge.fetch(`/v1/access/tokens/${id}/rotation`, { method: "POST" })
+      const newer = await opened((await rotated.json() as { readonly token: string }).token)
+      await edge.signal("shop", { signal: "/signals/visit" })
+      await vi.waitFor(() => assert.deepStrictEqual([older.seen.values, newer.seen.values], [2, 2]), PATIENCE)
+      assert.strictEqual((await edge.fetch(`/v1/access/tokens/${id}/rotation`, { method: "DELETE" })).status, 200)
+      await edge.signal("shop", { signal: "/signals/visit" })
+      await vi.waitFor(() => assert.deepStrictEqual([older.seen.closed, newer.seen.values], [1008, 3]), PATIENCE)
+      assert.deepStrictEqual([older.seen.values, newer.seen.closed], [2, 0])
+      newer.close()
+    }))
 })
