@@ -63,7 +63,8 @@ const codes = {
   unbuilt: ["store/needs-ledger"],
   /** The host cannot do it now. */
   unavailable: [
-    "access/unavailable", "space/stopped", "store/busy", "store/conflict", "store/locked", "store/stale", "store/unavailable"
+    "access/unavailable", "runtime/closed", "space/stopped", "store/busy", "store/conflict", "store/locked", "store/stale",
+    "store/unavailable"
   ],
   /** The stored data cannot be used until it is mended. */
   damaged: ["journal/version", "store/damaged", "store/version"],

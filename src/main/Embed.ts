@@ -17,14 +17,15 @@ import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import { CurrentReporter, line, Reporter } from "../diagnostic/Reporter.ts"
 import type { App } from "../ingress/App.ts"
+import * as Problem from "../ingress/Problem.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import * as Config from "../loader/Config.ts"
 import * as Page from "../loader/Page.ts"
 import * as Plugin from "../loader/Plugin.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { Persistence } from "../persistence/Persistence.ts"
-import type { Enzyme } from "../registry/Enzyme.ts"
-import type { Definition as NodeDefinition } from "../scheduler/Definition.ts"
+import * as Enzymes from "../registry/Enzyme.ts"
+import * as Definition from "../scheduler/Definition.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import * as HostTurn from "./HostTurn.ts"
 import * as ManifestModules from "./ManifestModules.ts"
@@ -35,7 +36,7 @@ import * as Slices from "./Slices.ts"
 const OWN = ["agent", "enzymes", "environments", "host", "plugins", "port"] as const
 
 /** A module of the program: an enzyme, a reactive node, or a plugin with its channels and enzymes. */
-export type Module = Enzyme | NodeDefinition | Plugin.Plugin
+export type Module = Enzymes.Enzyme | Definition.Definition | Plugin.Plugin
 
 /**
  * The choices of a program.
@@ -61,7 +62,8 @@ export interface Options<E = never> {
  * The routes of the runtime, for a server of the program: `/v1`, `/livez`, `/readyz`, `/openapi.json` and `/docs`.
  *
  * A body is read from the request, and an event stream ends with its signal. `address` is the address of the caller, which
- * `access.rates` counts; without it, they count all callers as one.
+ * `access.rates` counts; without it, they count all callers as one. After the end of the runtime each request is answered with 503,
+ * `runtime/closed`.
  *
  * @category services
  * @since 0.2.0
@@ -128,9 +130,23 @@ const manifest = (plugins: ReadonlyArray<Plugin.Plugin>): ManifestModules.Manife
   ...[memory, sqlite].map((plugin) => [`systole/plugins/${plugin.name}`, { module: plugin, hash: "" }] as const)
 ])
 
-/** The modules to register, with those of plugins. */
-const registered = (modules: ReadonlyArray<Module>): ReadonlyArray<Enzyme | NodeDefinition> =>
-  modules.flatMap((module): ReadonlyArray<Enzyme | NodeDefinition> => Plugin.is(module) ? module.enzymes : [module])
+/** The modules to register, with those of plugins; fails for one that is none. */
+const registered = (modules: ReadonlyArray<Module>): Effect.Effect<ReadonlyArray<Exclude<Module, Plugin.Plugin>>, LayerFailed> => {
+  const wrong = modules.findIndex((module: unknown) => !Enzymes.is(module) && !Definition.is(module) && !Plugin.is(module))
+  if (wrong >= 0) {
+    const reason = `modules[${wrong}] is no enzyme, no node and no plugin. Give what Enzyme.make, a node or Plugin.make gives`
+    return Effect.fail(new LayerFailed({ layer: "modules", reason }))
+  }
+  return Effect.succeed(modules.flatMap((module): ReadonlyArray<Exclude<Module, Plugin.Plugin>> => Plugin.is(module) ? module.enzymes : [module]))
+}
+
+/** The caller of a request whose program does not tell its address. */
+const unknown = (): string => "unknown"
+
+const closed = new Problem.RequestRefused({
+  code: "runtime/closed",
+  reason: "The embedded runtime has ended. Start it again, and send the request then"
+})
 
 /** The store of the program, built under its name within the time of a module. */
 const stored = <E>(persistence: Layer.Layer<Persistence, E, Hash>, millis: number): Layer.Layer<Persistence, LayerFailed, Hash> =>
@@ -146,7 +162,8 @@ const stored = <E>(persistence: Layer.Layer<Persistence, E, Hash>, millis: numbe
 export type Services = Kernel | Routes
 
 const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Return<Context.Context<Services>, Failure, Scope.Scope> {
-  const { modules, persistence } = options
+  const { modules = [], persistence } = options
+  const registering = yield* registered(modules)
   const config = yield* decoded(options)
   const project = yield* Project.open(config, {
     root: process.cwd(),
@@ -157,14 +174,20 @@ const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Re
     isOwnProcess: false,
     ...persistence && { persistence: stored(persistence, config.kernel.limits.moduleMillis) }
   }).pipe(Effect.catchTag("PersistenceError", (error) => Effect.fail(failed("persistence", error))))
-  yield* Effect.addFinalizer(() => Effect.sync(project.closeStreams))
+  let isClosed = false
+  yield* Effect.addFinalizer(() => Effect.sync(() => {
+    isClosed = true
+    project.closeStreams()
+  }))
   const [broken] = project.found.broken
   if (broken !== undefined) return yield* Effect.fail(failed("modules", broken))
-  for (const module of registered(modules)) {
+  for (const module of registering) {
     yield* Effect.mapError(project.kernel.register(module), (error) => failed("modules", error))
   }
   yield* project.resume
-  return Context.make(Kernel, project.kernel).pipe(Context.add(Routes, { fetch: project.app.fetch }))
+  const fetch: App["fetch"] = (request, address = unknown) =>
+    isClosed ? Problem.response(closed) : project.app.fetch(request, address)
+  return Context.make(Kernel, project.kernel).pipe(Context.add(Routes, { fetch }))
 })
 
 /**

@@ -128,6 +128,7 @@ describe("An embedded runtime", () => {
         { ...memory, config: { ...memory.config, limits: { moduleMillis: 20 } }, modules: [], persistence: hanging },
         "embed/layer", `The layer "persistence" of the embedded runtime fails: it is not built within 20 ms`
       ],
+      [{ ...memory, modules: [greet, () => 1] as never }, "embed/layer", "modules[1] is no enzyme, no node and no plugin"],
       [{ ...memory, modules: [greet, { ...greet, writes: ["/rt/receipts/*"] }] }, "embed/layer", `The layer "modules" of the embedded`],
       [{ ...memory, config: { ...memory.config, ...channels("smtp") }, modules: [] }, "config/invalid", `channel "ask"`]
     ]
@@ -180,6 +181,27 @@ describe("An embedded runtime", () => {
         await Promise.all([systole.close(), systole.close()])
       }
       assert.strictEqual(seen.closed, 1)
+    }))
+
+  it("answers a request after its end with 503", () =>
+    inFolder(async (data) => {
+      const { close, fetch } = await Embed.open({ modules: [greet], config: config(data) })
+      await close()
+      const answer = await fetch(new Request("http://localhost/v1/spaces/home/cells/data/a", { headers: { authorization } }))
+      assert.deepStrictEqual([answer.status, (await answer.json() as { readonly code: string }).code], [503, "runtime/closed"])
+    }))
+
+  it("counts callers without an address as one", () =>
+    inFolder(async (data) => {
+      const access = { public: ["GET /v1/spaces/home/cells/data/menu/**"], rates: { address: { requests: 3, seconds: 60 } } }
+      await using systole = await Embed.open({ modules: [greet], config: { ...config(data), access } })
+      const statuses: Array<number> = []
+      for (let n = 0; n < 4; n++) {
+        statuses.push((await systole.fetch(new Request("http://localhost/v1/spaces/home/cells/data/menu/tea"))).status)
+      }
+      assert.deepStrictEqual(statuses.slice(-1), [429])
+      const known = await systole.fetch(new Request("http://localhost/v1/spaces/home/cells/data/menu/tea"), () => "1.1.1.1")
+      assert.notStrictEqual(known.status, 429)
     }))
 
   it.each(hosts)("ends with its program, which keeps no timer and no thread: %s", (host: Host) =>
