@@ -61,8 +61,8 @@ const greeting: Files = {
 /** How often each person was greeted. */
 export const Greetings = Cell.family("/data/greetings/:who", Schema.Struct({ times: Schema.Natural }))
 
-/** Greets a person. */
-export const Greet = Signal.make("/signals/greet/:who")
+/** Greets a person. It has no payload. */
+export const Greet = Signal.make("/signals/greet/:who", Schema.Undefined)
 `,
   "enzymes/greet.ts": `import { Cell, Enzyme } from "systole"
 import { Greet, Greetings } from "../cells.ts"
