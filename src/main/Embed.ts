@@ -130,14 +130,17 @@ const manifest = (plugins: ReadonlyArray<Plugin.Plugin>): ManifestModules.Manife
   ...[memory, sqlite].map((plugin) => [`systole/plugins/${plugin.name}`, { module: plugin, hash: "" }] as const)
 ])
 
+/** An enzyme or a node. */
+type Registered = Exclude<Module, Plugin.Plugin>
+
 /** The modules to register, with those of plugins; fails for one that is none. */
-const registered = (modules: ReadonlyArray<Module>): Effect.Effect<ReadonlyArray<Exclude<Module, Plugin.Plugin>>, LayerFailed> => {
+const registered = (modules: ReadonlyArray<Module>): Effect.Effect<ReadonlyArray<Registered>, LayerFailed> => {
   const wrong = modules.findIndex((module: unknown) => !Enzymes.is(module) && !Definition.is(module) && !Plugin.is(module))
   if (wrong >= 0) {
     const reason = `modules[${wrong}] is no enzyme, no node and no plugin. Give what Enzyme.make, a node or Plugin.make gives`
     return Effect.fail(new LayerFailed({ layer: "modules", reason }))
   }
-  return Effect.succeed(modules.flatMap((module): ReadonlyArray<Exclude<Module, Plugin.Plugin>> => Plugin.is(module) ? module.enzymes : [module]))
+  return Effect.succeed(modules.flatMap((module): ReadonlyArray<Registered> => Plugin.is(module) ? module.enzymes : [module]))
 }
 
 /** The caller of a request whose program does not tell its address. */
