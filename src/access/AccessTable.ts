@@ -32,7 +32,7 @@ const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every
 
 /** The forms of the fields. A row with another field is of a later version, and may grant less than is read here. */
 const FORMS: Readonly<Record<keyof Token, (value: unknown) => boolean>> = {
-  id: isText, spaces: isTexts, verbs: isTexts, prefixes: isTexts, clearance: isTexts, digests: isTexts, used: isText,
+  id: isText, spaces: isTexts, verbs: isTexts, prefixes: isTexts, clearance: isTexts, digests: isTexts, used: isText, scope: isText,
   created: Number.isFinite, expires: Number.isFinite, revoked: Number.isFinite
 }
 

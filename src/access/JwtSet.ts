@@ -4,6 +4,7 @@
  * @module
  */
 import { wanted } from "../contract/Tokens.ts"
+import * as Address from "../cell/Address.ts"
 import * as Codec from "../contract/Codec.ts"
 import { AccessRefused } from "./AccessRefused.ts"
 import { type Claims, MAX_LENGTH, type Scope, type Settings, TOLERANCE } from "../contract/Jwt.ts"
@@ -180,10 +181,20 @@ const scopeIn = (given: unknown): Scope => {
     given.catch(() => undefined)
     throw new ClaimsFailed("access.jwt.claims gave a promise. Make it a function without async")
   }
-  const { expires, ...scope } = Codec.decode(wanted, given)
+  const { scope: of, ...rest } = { ...given as Scope }
+  const { expires, ...scope } = Codec.decode(wanted, typeof given === "object" && given !== null ? rest : given)
   if (expires !== undefined) throw new ClaimsFailed("access.jwt.claims gave expires, and the claim exp tells the end. Leave it out")
-  checkScope(scope)
-  return scope
+  if (of === undefined) {
+    checkScope(scope)
+    return scope
+  }
+  // The text of an address has each scope in its form.
+  const named = Address.parse(`/data?scope=${of}`).scope
+  if (named === Address.SPACE || named !== of) {
+    throw new ClaimsFailed("access.jwt.claims gave a scope that is none of a user or a session. Give it as user:42, or leave it out")
+  }
+  checkScope({ ...scope, scope: named })
+  return { ...scope, scope: named }
 }
 
 /** A thrown value may be of any type, and reading it may throw again. */

@@ -18,6 +18,8 @@ export interface Token {
   readonly prefixes?: ReadonlyArray<string>
   /** The atoms that it may know; all atoms if absent. */
   readonly clearance?: ReadonlyArray<string>
+  /** The scope of cells that it knows beside what the whole space shares; all scopes if absent. */
+  readonly scope?: string
   /** Milliseconds since 1970. */
   readonly created: number
   readonly expires: number
@@ -67,8 +69,9 @@ export const days = (): (moment: number) => string => {
   }
 }
 
-/** Whether a token has a narrow view of a space: some addresses, or some labels. */
-export const isNarrow = ({ clearance, prefixes }: Token): boolean => prefixes !== undefined || clearance !== undefined
+/** Whether a token has a narrow view of a space: some addresses, some labels, or one scope. */
+export const isNarrow = ({ clearance, prefixes, scope }: Token): boolean =>
+  prefixes !== undefined || clearance !== undefined || scope !== undefined
 
 /**
  * Compares two texts in a time that depends on their lengths alone.

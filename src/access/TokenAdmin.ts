@@ -42,7 +42,9 @@ const invalid = (reason: string) => new AccessRefused("access/invalid", reason)
 const ATOM = /^[\w.:-]{1,64}$/
 
 /** Checks that a scope means something. @throws AccessRefused, InvalidAddress */
-export const checkScope = ({ clearance, prefixes = [], spaces = [], verbs }: Omit<Wanted, "expires">): void => {
+export const checkScope = (
+  { clearance, prefixes = [], scope, spaces = [], verbs }: Omit<Wanted, "expires"> & Pick<Token, "scope">
+): void => {
   const wrong = clearance?.find((atom) => !ATOM.test(atom))
   if (wrong !== undefined) throw invalid(`${JSON.stringify(wrong.slice(0, 100))} is no atom; it has 1 to 64 letters, digits, or . _ : -`)
   const misnamed = spaces.find((space) => !isSpaceName(space))
@@ -52,8 +54,8 @@ export const checkScope = ({ clearance, prefixes = [], spaces = [], verbs }: Omi
     if (id !== text || id !== prefix) throw invalid(`The prefix ${prefix.slice(0, 200)} is not a cell. Write it as /data/orders`)
   }
   const other = verbs.find((verb) => verb !== "read" && verb !== "signal")
-  if (other !== undefined && (prefixes.length > 0 || clearance !== undefined)) {
-    throw invalid(`A token with prefixes or a clearance has the verbs read and signal alone, and this one has "${other}"`)
+  if (other !== undefined && (prefixes.length > 0 || clearance !== undefined || scope !== undefined)) {
+    throw invalid(`A token with prefixes, a clearance or a scope has the verbs read and signal alone, and this one has "${other}"`)
   }
 }
 

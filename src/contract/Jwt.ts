@@ -24,6 +24,8 @@ export interface Scope {
   readonly spaces?: ReadonlyArray<string>
   readonly prefixes?: ReadonlyArray<string>
   readonly clearance?: ReadonlyArray<string>
+  /** The scope of cells that it knows beside what the whole space shares, such as `user:42`; all scopes unless given. */
+  readonly scope?: string
 }
 
 /** The JSON Web Tokens that are accepted. */

@@ -38,7 +38,7 @@ export const make = (texts: ReadonlyArray<string>): Public => {
     const within = spaces.get(space)
     const cell = within !== undefined && path.startsWith(`${SPACES}/${space}/cells/`) ? cellIn(request.url) : undefined
     return within !== undefined && cell !== undefined && Decision.isCovered(within, cell)
-      ? { reader: { name: PublicReads.READER, atoms: Label.none, of: "everybody", within }, isPublic: true }
+      ? { reader: { name: PublicReads.READER, atoms: Label.none, of: "everybody", within, scopes: [] }, isPublic: true }
       : undefined
   }
 }

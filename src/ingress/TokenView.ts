@@ -16,8 +16,13 @@ import { PUBLIC_STREAMS, type StreamQuota, TOKEN_STREAMS } from "./StreamQuota.t
 /**
  * The view that a token has of a space.
  */
-export const viewerOf = ({ clearance, id, prefixes }: Token.Token): Viewer =>
-  ({ name: Token.labelOf(id), of: "token", atoms: clearance === undefined ? "all" : Label.make(clearance), within: prefixes })
+export const viewerOf = ({ clearance, id, prefixes, scope }: Token.Token): Viewer => ({
+  name: Token.labelOf(id),
+  of: "token",
+  atoms: clearance === undefined ? "all" : Label.make(clearance),
+  within: prefixes,
+  scopes: scope === undefined ? undefined : [scope]
+})
 
 /** The maximum number of open streams without a credential from one network. */
 export const NETWORK_STREAMS = 32

@@ -3,37 +3,17 @@ import { Effect } from "effect"
 import { defineConfig, Enzyme } from "systole"
 import type * as Jwt from "../../src/contract/Jwt.ts"
 import * as JwtVerifier from "../../src/access/JwtVerifier.ts"
-import { JwtSet } from "../../src/access/JwtSet.ts"
 import { MAX_REMEMBERED } from "../../src/access/Remembered.ts"
 import { Rates } from "../../src/access/Rates.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as Jwts from "../../src/main/Jwts.ts"
 import * as TrustedProxies from "../../src/main/TrustedProxies.ts"
-import { hash } from "../../src/persistence/PureSha256.ts"
 import { problem, serve } from "../ingress/TestIngress.ts"
-import { AUDIENCE, claims, ISSUER, key, keysOf, withServer } from "./Issuer.ts"
+import { AUDIENCE, claims, key, keysOf, withServer } from "./Issuer.ts"
+import { make, settings } from "./TestJwts.ts"
 import { make as makeTokens } from "./TestTokens.ts"
 
 const [first, second, rsa] = await Promise.all([key("first"), key("second"), key("rsa", "RS256")])
-
-const reads = (): Jwt.Scope => ({ verbs: ["read"] })
-
-const settings = (jwks: Jwt.Settings["jwks"], other: Partial<Jwt.Settings> = {}): Jwt.Settings =>
-  ({ issuer: ISSUER, audience: AUDIENCE, algorithms: ["ES256"], jwks, claims: reads, ...other })
-
-/** The set of a host with the clock of the test, and the failures that it told. */
-const make = (given: Jwt.Settings) => {
-  const told: Array<string> = []
-  const set = new JwtSet({
-    settings: given, verifier: JwtVerifier.make, hash, now: Date.now,
-    fetch: (url, init) => fetch(url, init), report: (failure) => told.push(String(failure))
-  })
-  const code = async (jwt: string): Promise<string> => {
-    const checked = await set.check(jwt)
-    return "refused" in checked ? checked.refused.code : checked.token.id
-  }
-  return { code, set, told }
-}
 
 const local = { keys: [first.jwk, rsa.jwk] as unknown as ReadonlyArray<Readonly<Record<string, unknown>>> }
 const START = Date.UTC(2026, 10, 27)

@@ -61,6 +61,21 @@ describe("What is public", () => {
     assert.deepStrictEqual((await ask(`${shop}/data/menu/secret?list`)).body, { names: [], next: null })
   })
 
+  test("is shared by the whole space: a cell of a user is neither read nor listed, followed or led to", async ({ ask, fetch, kernel }) => {
+    const space = await Effect.runPromise(kernel.space("shop"))
+    await Effect.runPromise(space.set("/data/menu/cart?scope=user:42", ["private"]))
+    await Effect.runPromise(space.set("/data/menu/mine", Link.make("/data/menu/cart?scope=user:42")))
+    for (const path of ["/data/menu/cart?scope=user:42", "/data/menu/cart?scope=user:43", "/data/menu/mine"]) {
+      assert.deepStrictEqual(problem(await ask(`${shop}${path}`)), [403, "label/withheld"], path)
+    }
+    const { body } = await ask(`${shop}/data/menu?below`)
+    assert.deepStrictEqual(body, { cells: ["/data/menu/link", "/data/menu/mine", "/data/menu/tea"], next: null })
+    const listed = await ask(`${shop}/data/menu?list&scope=user:42`)
+    assert.notInclude(JSON.stringify(listed.body), "cart")
+    const stream = await fetch(`${shop}/data/menu/cart?scope=user:42`, { headers: { accept: "text/event-stream" } })
+    assert.strictEqual(stream.status, 403)
+  })
+
   test("is no other cell, space, page, route or method", async ({ app, ask }) => {
     const paths = [
       `${shop}/data/menus`, `${shop}/data?below`, `${shop}/`, `${shop}/data/menu/../menus`, `${shop}/data/menu/%2e%2e/menus`,

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { AUDIENCE, claims, ISSUER, key } from "../access/Issuer.ts"
+import { bytesBelow } from "../support/FolderBytes.ts"
 import { terminal } from "./Terminal.ts"
 
 const ROOT = "the-operators-own-token"
@@ -34,14 +35,6 @@ export default Enzyme.make({ name: "place", query: "/signals/place", run: (tx, {
 } })
 `
 }
-
-/** The bytes of all files below a folder. */
-const bytesBelow = (folder: string): string =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((file) => join(folder, file))
-    .filter((file) => statSync(file).isFile())
-    .map((file) => readFileSync(file, "latin1"))
-    .join("")
 
 /** The answers for the operator that may tell of credentials. */
 const told = [

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { bytesBelow } from "../support/FolderBytes.ts"
 import { terminal } from "./Terminal.ts"
 
 const ROOT = "the-operators-own-token"
@@ -21,14 +21,6 @@ const project = {
 export default Enzyme.make({ name: "place", query: "/signals/place", run: (tx, { target, payload }) => void tx.set(target, payload) })
 `
 }
-
-/** The bytes of all files below a folder. */
-const bytesBelow = (folder: string): string =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((file) => join(folder, file))
-    .filter((file) => statSync(file).isFile())
-    .map((file) => readFileSync(file, "latin1"))
-    .join("")
 
 describe("systole token", () => {
   it.live("makes tokens without a server and with one, and no file or output has a secret but the first", () =>

@@ -108,3 +108,40 @@ describe.skipIf(nginx === undefined)(`A stream behind nginx${nginx === undefined
       })
     }))
 })
+
+describe.skipIf(nginx === undefined)(`A caller behind nginx${nginx === undefined ? " (skipped: it is not installed)" : ""}`, () => {
+  const config = `export default {
+  spaces: { create: "on-demand" },
+  token: "the-operators-own-token",
+  access: {
+    public: ["GET /v1/spaces/home/cells/data/**"],
+    rates: { address: { requests: 2, seconds: 86_400 } },
+    trustedProxies: ["127.0.0.1"]
+  }
+}\n`
+  const forwards = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
+
+  it.live("has the address that trusted proxies tell: no header that it sends gives it another rate, through one or two", () =>
+    Effect.gen(function*() {
+      const { serve } = yield* terminal({ "systole.config.ts": config })
+      const server = yield* Effect.promise(() => serve("start"))
+      const near = yield* proxied(server, forwards)
+      // The outer proxy stands for a load balancer, which adds the addresses of its clients.
+      const adds = "proxy_set_header X-Forwarded-For \"$http_x_forwarded_for, $arg_client\";"
+      const outer = yield* proxied({ ...server, url: near }, adds)
+      const left = async (url: string, forged: string): Promise<number> => {
+        const answer = await fetch(url, { headers: { "x-forwarded-for": forged } })
+        await answer.arrayBuffer()
+        return Number(/r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1])
+      }
+      const cell = "/v1/spaces/home/cells/data/n"
+      yield* Effect.promise(async () => {
+        const through = (client: string, forged: string) => left(`${outer}${cell}?client=${client}`, forged)
+        assert.deepStrictEqual([await through("192.0.2.1", "8.8.8.8"), await through("192.0.2.1", "9.9.9.9, 7.7.7.7")], [1, 0])
+        assert.strictEqual(await through("192.0.2.2", "192.0.2.1"), 1, "another client has its own")
+        assert.deepStrictEqual([await through("2001:db8::1", ""), await through("2001:db8::2", "::1")], [1, 0], "one network")
+        assert.strictEqual(await through("2001:db8:1::1", ""), 1)
+        assert.deepStrictEqual([await left(`${near}${cell}`, "no address"), await left(`${near}${cell}`, "8.8.4.4, no address")], [1, 0])
+      })
+    }))
+})

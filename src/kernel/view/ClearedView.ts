@@ -66,7 +66,7 @@ export class ClearedView implements Reader {
   constructor(deps: Dependencies, clearance: Viewer) {
     this.deps = deps
     this.clearance = clearance
-    this.disclosure = new Disclosure(deps.state, clearance.within)
+    this.disclosure = new Disclosure(deps.state, clearance)
   }
 
   private get atoms(): Label.Label {
@@ -179,17 +179,18 @@ export class ClearedView implements Reader {
   }
 
   /**
-   * Whether an address is not within the addresses of the view, or a link along it leads beyond them. It is decided by the state at
-   * the arrival of a signal, and before a cell beyond is read, so that the answer tells nothing of it.
+   * Whether an address is not within the addresses and scopes of the view, or a link along it leads beyond them. It is decided by the
+   * state at the arrival of a signal, and before a cell beyond is read, so that the answer tells nothing of it.
    *
    * @throws InvalidAddress
    */
   private leadsBeyond(text: string): boolean {
-    const { clearance: { within }, deps: { state } } = this
-    if (within === undefined) return false
-    const isBeyond = (id: string): boolean => !within.some((cell) => Address.isWithin(cell, id))
-    if (isBeyond(Queries.cellOf(text))) return true
-    for (const { id } of Queries.hops(state, Address.parse(text))) if (isBeyond(id)) return true
+    const { clearance: { scopes, within }, deps: { state }, disclosure } = this
+    if (within === undefined && scopes === undefined) return false
+    if (disclosure.isBeyond({ id: Queries.cellOf(text), scope: Address.SPACE })) return true
+    const address = Address.parse(text)
+    if (disclosure.isBeyond(address)) return true
+    for (const hop of Queries.hops(state, address)) if (disclosure.isBeyond(hop)) return true
     return false
   }
 

@@ -13,6 +13,7 @@ import * as Label from "../../cell/Label.ts"
 import { isRuntime, type Labels } from "../../stage/Labels.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import * as Modules from "../model/Modules.ts"
+import type { Viewer } from "./Space.ts"
 
 /** The parts of a space that it reads. */
 type Dependencies = Pick<LiveState, "enzymes" | "labels" | "nodes" | "store">
@@ -27,12 +28,19 @@ const CONTENT = "/cas/"
  */
 export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
   private readonly deps: Dependencies
-  private readonly within: ReadonlyArray<string> | undefined
+  private readonly bounds: Pick<Viewer, "scopes" | "within">
 
-  /** `within` are the ids of cells beyond which each address has the operator's atom. */
-  constructor(deps: Dependencies, within?: ReadonlyArray<string>) {
+  /** Each address beyond the bounds has the operator's atom. */
+  constructor(deps: Dependencies, bounds: Pick<Viewer, "scopes" | "within"> = {}) {
     this.deps = deps
-    this.within = within
+    this.bounds = bounds
+  }
+
+  /** Whether an address is beyond the cells or the scopes of the bounds. */
+  isBeyond({ id, scope }: Pick<Address.Address, "id" | "scope">): boolean {
+    const { scopes, within } = this.bounds
+    if (scopes !== undefined && scope !== Address.SPACE && !scopes.includes(scope)) return true
+    return within?.some((cell) => Address.isWithin(cell, id)) === false
   }
 
   /** The label of a document or of content. */
@@ -54,7 +62,7 @@ export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
 
   private closed(address: Address.Address, label: Label.Label): Label.Label {
     const { id } = address
-    if (this.within?.some((cell) => Address.isWithin(cell, id)) === false) return Label.join(label, OPERATOR)
+    if (this.isBeyond(address)) return Label.join(label, OPERATOR)
     if (isRuntime(id)) return this.isGranted(address) ? label : Label.join(label, OPERATOR)
     if (!id.startsWith(CONTENT)) return label
     const hash = id.slice(CONTENT.length)

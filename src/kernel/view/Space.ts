@@ -165,6 +165,8 @@ export interface Viewer extends Pick<Clearance, "name"> {
   readonly of?: "everybody" | "reader" | "token" | undefined
   /** The ids of cells at and below which it reads, and to which its signals are sent; all cells if absent. */
   readonly within?: ReadonlyArray<string> | undefined
+  /** The scopes of cells that it knows beside what the whole space shares, such as `user:42`; all scopes if absent. */
+  readonly scopes?: ReadonlyArray<string> | undefined
 }
 
 /**
