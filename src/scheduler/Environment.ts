@@ -7,8 +7,25 @@ import type { BeatClock } from "../stage/BeatClock.ts"
 import type { Definition } from "./Definition.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import type { Node, NodeRun, Started } from "./Node.ts"
+import type { Edge, Node, NodeRun, Started } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+
+/** The progress of a run. */
+export interface Progress {
+  phase: number
+  cursor: Edge | undefined
+  behind: Edge | undefined
+  number: number
+}
+
+/**
+ * The run in progress: one at a time, over all graphs that share this object. A run that causes another one is suspended.
+ */
+export class ActiveRun {
+  run: Progress | undefined = undefined
+  /** Number of suspended runs. */
+  depth = 0
+}
 
 /**
  * The environment of all runs of a graph.
@@ -16,6 +33,7 @@ import type { Queue } from "./Queue.ts"
 export interface Environment {
   readonly graph: Graph
   readonly queue: Queue
+  readonly active: ActiveRun
   readonly invalidation: Invalidation
   moment: BeatClock
   /** Brings a node and all its sources up to date. Returns whether the reader has to start over. */

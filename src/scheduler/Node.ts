@@ -86,8 +86,6 @@ export interface NodeRun {
   readonly isBarred: boolean
   /** Whether the newest run is torn: an early read had changed by its end, so the run was discarded. */
   isTorn: boolean
-  /** Runs the node once. Returns false if it has to start over, because its sources are too deep or the run is torn. */
-  readonly perform: () => boolean
   /** Whether the current run has read along an edge. Only then does a change there affect it. */
   readonly hasRead: (edge: Edge) => boolean
   /** Discards the current run: its node was removed, or another node will write a value that it read. */

@@ -1,6 +1,5 @@
 /**
- * Node transactions: the operations beside reads. A node writes within its surface, and
- * launches no work.
+ * Node transactions: a node reads, writes within its surface, and launches no work.
  *
  * @module
  */
@@ -11,21 +10,8 @@ import { barOf, type Ledgers } from "../stage/Ledgers.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 
-/** The transaction of a run that is over or suspended was used. */
-export const over = (): TransactionRefused => new TransactionRefused({ reason: "the run is over" })
-
-/** A run reads a view. */
-export const unreadable = (id: string): TransactionRefused =>
-  new TransactionRefused({ reason: `${id} is a view for the outside that runs cannot read` })
-
-/** The run froze its transaction, which has to stay mutable. */
-export const frozen = (): TransactionRefused =>
-  new TransactionRefused({
-    reason: "the run froze its transaction, which has to keep what the run reads; freeze what the run returns instead"
-  })
-
 /**
- * The operations of a node's transaction that are the same in every run.
+ * The operations of a node's transaction that are the same in live and in recorded runs.
  */
 export abstract class NodeTransaction extends Calls implements Transaction {
   abstract readonly beat: number

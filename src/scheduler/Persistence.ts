@@ -19,7 +19,7 @@ import type { Depth, Edge, Node } from "./Node.ts"
 import * as Reads from "./Reads.ts"
 import * as Standpoints from "./Standpoint.ts"
 import type { Standpoint } from "./Standpoint.ts"
-import { Runner } from "./Runner.ts"
+import { make as makeRun } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
 const { INVALID, KEPT, NEVER_RAN, UNSETTLED } = Flag
@@ -179,8 +179,7 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 export const resume = (node: Node, kept: Observation, deps: Dependencies): boolean => {
   const { gates, graph, hash, queue } = deps
   if (kept.v !== 2 || (node.flags & NEVER_RAN) === 0) return false
-  const creator = kept.children.length > 0 ? new Runner(node, deps.environment, kept.children) : undefined
-  if (creator !== undefined) node.run = creator
+  const creator = kept.children.length > 0 ? makeRun(node, deps.environment, kept.children) : undefined
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
   if (kept.passive !== undefined && graph.demandPolicy === undefined) return false
   const { labels } = graph
@@ -193,8 +192,7 @@ export const resume = (node: Node, kept: Observation, deps: Dependencies): boole
     if (kept.status === "clean") creator.recalled = kept.standpoint ?? undefined
     return true
   }
-  const run = new Runner(node, deps.environment)
-  node.run = run
+  const run = makeRun(node, deps.environment)
   const error = kept.failed === undefined ? undefined : errorOf(kept.failed)
   run.restore({ children: undefined, error, since: graph.clock, standpoint: undefined })
   const isInvalid = kept.status === "invalid"

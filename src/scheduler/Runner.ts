@@ -1,249 +1,237 @@
 /**
- * The runner: one run of a node, in one transaction.
+ * The runner: runs one node once, in one transaction.
  *
  * A run that only reads and returns a number takes the fast path. A run that fails,
  * writes beside its output or starts nodes takes the general one. [S2 §7.3, §2 P6]
  *
  * @module
  */
-import { addressOf, type Place } from "../cell/Cell.ts"
 import type * as Value from "../cell/Value.ts"
-import { Draft } from "../stage/Draft.ts"
-import type { Startable } from "../stage/Transaction.ts"
-import { answered, type Definition, ignore, raised } from "./Definition.ts"
-import type { Environment } from "./Environment.ts"
+import { TransactionRefused } from "../stage/TransactionRefused.ts"
+import { answered, ignore, raised } from "./Definition.ts"
+import type { ActiveRun, Environment, Progress } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
-import { frozen } from "./NodeTransaction.ts"
-import { type Location, type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
-import { breakOff, ReadSet } from "./ReadSet.ts"
-import { UNLOOKED } from "./RunState.ts"
-import * as Standpoints from "./Standpoint.ts"
+import type { Node, Started } from "./Node.ts"
+import { UNENDED } from "./Node.ts"
+import * as Reads from "./ReadSet.ts"
+import { Run } from "./Run.ts"
 import type { Standpoint } from "./Standpoint.ts"
+import * as Standpoints from "./Standpoint.ts"
 
 const { INVALID, REMOVED, RUNNING, UNSETTLED } = Flag
+const { AGAIN, FAST, forget, OVER, SUSPENDED, unguard, UNLOOKED, watch } = Reads
+
+/** Counts runs over all graphs of the process: cells remember a place of any graph, and a place its last run. */
+let numbers = 0
+
+/** The run froze its transaction, which has to stay mutable. */
+export const frozen = (): TransactionRefused =>
+  new TransactionRefused({
+    reason: "the run froze its transaction, which has to keep what the run reads; freeze what the run returns instead"
+  })
+
+/** Makes the runs of a node. `children` are those of a run in an earlier process. */
+export const make = (node: Node, environment: Environment, children?: ReadonlyArray<string>): Run =>
+  node.run = new Run(node, environment, children)
+
+/** The runs of a node. All are made here. */
+export const runOf = (node: Node, environment: Environment): Run => node.run as Run | undefined ?? make(node, environment)
+
+/** Ends a run that threw through the scheduler, so that other graphs can continue. */
+export const breakOff = (active: ActiveRun, run: Progress): void => {
+  if (active.run === run) active.run = undefined
+}
 
 /**
- * Runs one node: its state between runs, and its transaction.
+ * Runs the node once. Returns false if it has to start over, because its sources are too deep or the run is torn.
+ *
+ * It is one function, however long: engines that inline its parts have spent their budget on the rare ones by then.
  */
-export class Runner extends ReadSet implements NodeRun {
-  error: unknown = undefined
-  causes: ReadonlyArray<string> = nothing
-  children: Map<string, number> | undefined = undefined
-  changed: ReadonlyArray<string> = nothing
-  abandoned: Map<string, number> | undefined = undefined
-  isTorn = false
-  /** Peeked documents, each with the identity of its content. */
-  private peeks: Array<readonly [root: Location, held: unknown]> | undefined = undefined
-  /** Peeked values by place, and whether the run read its moment. */
-  private sights: Array<readonly [place: string, value: Value.Value]> | undefined = undefined
-  private isDated = false
-  standpoint: Standpoint | undefined = undefined
-  recalled: Standpoint | undefined = undefined
-
-  /** `children` are those of a run in an earlier process. */
-  constructor(node: Node, environment: Environment, children?: ReadonlyArray<string>) {
-    super(node, environment)
-    if (children === undefined) return
-    this.children = new Map(children.map((name) => [name, UNENDED]))
-    this.isSpecial = true
+export const perform = (run: Run): boolean => {
+  const { environment: { active, graph: { clock, demandPolicy } }, node } = run
+  if (active.run !== undefined) return within(run, active.run)
+  const { flags } = node
+  node.flags = (flags & ~UNSETTLED) | RUNNING
+  if (run.isSpecial) begin(run)
+  active.run = run
+  run.phase = FAST
+  run.cursor = node.reads
+  run.behind = undefined
+  run.number = ++numbers
+  if (demandPolicy !== undefined || run.guard !== undefined) watch(run, demandPolicy)
+  let value: Value.Value
+  try {
+    const { body } = run
+    value = body(run) as Value.Value
+    // The write throws if the run froze its transaction.
+    run.phase = OVER
+  } catch (error) {
+    if (Object.isFrozen(run) || !(run instanceof Run)) return replace(run, error, { clock, flags })
+    fail(run, error)
+    run.phase = OVER
   }
+  const isAgain = run.isSpecial && refused(run)
+  if (run.cursor !== undefined && !isAgain) forget(run)
+  node.flags &= ~RUNNING
+  active.run = undefined
+  if (isAgain) return rewind(run, flags, value)
+  const isTorn = (node.flags & INVALID) !== 0 || (run.isSpecial && hasShifted(run))
+  return isTorn ? tear(run, flags, value) : conclude(run, value, clock)
+}
 
-  override get beat(): number {
-    this.isDated = true
-    return (this.recalled ?? this.environment.moment).beat
+/** Runs the node while another run is suspended. */
+const within = (run: Run, outer: Progress): boolean => {
+  const { active } = run.environment
+  const { behind, cursor, number, phase } = outer
+  active.depth++
+  active.run = undefined
+  outer.phase = SUSPENDED
+  try {
+    return perform(run)
+  } finally {
+    active.depth--
+    active.run = outer
+    outer.phase = phase
+    // A node whose own run causes a pass may have run again in it.
+    outer.cursor = cursor
+    outer.behind = behind
+    outer.number = number
   }
+}
 
-  override get now(): number {
-    this.isDated = true
-    return this.recalled?.now ?? this.environment.moment.date
-  }
+/** Clears the special state of the last run. */
+const begin = (run: Run): void => {
+  run.abandoned = run.children
+  run.children = undefined
+  run.error = undefined
+  run.peeks = undefined
+  run.sights = undefined
+  run.isSpecial = run.abandoned !== undefined
+}
 
-  protected override glance(place: Place): Value.Value {
-    const { text } = addressOf(place)
-    const seen = this.recalled && Standpoints.at(this.recalled, text)
-    if (seen !== undefined) return seen.value
-    const value = super.glance(place)
-    this.sights ??= []
-    this.sights.push([text, value])
-    return value
-  }
+const fail = (run: Run, thrown: unknown): void => {
+  run.error = raised(thrown)
+  run.isSpecial = true
+}
 
-  override start(node: Startable | string, inputs?: unknown): string {
-    this.alive()
-    this.goesOn()
-    try {
-      const { name } = this.environment.start(this.node, node as Definition | string, inputs)
-      this.isSpecial = true
-      this.children ??= new Map()
-      this.children.set(name, this.environment.moment.beat)
-      return name
-    } catch (error) {
-      throw this.refuse(error)
-    }
-  }
+/** Fails a run that broke its transaction, which is its record, too. A sound copy replaces it. */
+const replace = (broken: Run, thrown: unknown, { clock, flags }: { readonly clock: number; readonly flags: number }): boolean => {
+  const { environment, node } = broken
+  const run = Object.assign(make(node, environment), broken)
+  run.phase = OVER
+  run.draft = undefined
+  const isAgain = refused(run)
+  fail(run, Object.isFrozen(broken) ? frozen() : thrown)
+  if (!isAgain) forget(run)
+  node.flags &= ~RUNNING
+  environment.active.run = undefined
+  if (isAgain) return rewind(run, flags, undefined)
+  return (node.flags & INVALID) !== 0 ? tear(run, flags, undefined) : conclude(run, undefined, clock)
+}
 
-  /** Discards the run. */
-  protected override rewind(flags: number, value: unknown): boolean {
-    ignore(value)
-    const { abandoned, children, node } = this
-    this.draft = undefined
-    // Some of the reads are those of an earlier run.
-    this.looked = UNLOOKED
-    // Children that are not started again are removed.
-    this.children = children === undefined ? abandoned : new Map([
-      ...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)
-    ])
-    node.flags |= flags & UNSETTLED
-    if ((node.flags & REMOVED) !== 0) this.environment.left(node)
-    return false
-  }
+/** Makes a refusal the run's error, even if it was caught. Returns whether the run has to start over. */
+const refused = (run: Run): boolean => {
+  const refusal = run.refusal ?? run.draft?.refusal
+  run.refusal = undefined
+  if (refusal === undefined || refusal === AGAIN) return refusal === AGAIN
+  fail(run, refusal)
+  return false
+}
 
-  /**
-   * A nested run changed a value that this run had read. A result of both values is right at no moment. A replay, which runs each
-   * node at the end of its run, could not repeat it.
-   */
-  protected override tear(flags: number, value: unknown): boolean {
-    this.isTorn = true
-    this.error = undefined
-    return this.rewind(flags | INVALID, value)
-  }
+/** Discards the run. Returns false. */
+const rewind = (run: Run, flags: number, value: unknown): boolean => {
+  ignore(value)
+  const { abandoned, children, node } = run
+  run.draft = undefined
+  // Some of the reads are those of an earlier run.
+  run.looked = UNLOOKED
+  // Children that are not started again are removed.
+  run.children = children === undefined ? abandoned : new Map([
+    ...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)
+  ])
+  node.flags |= flags & UNSETTLED
+  if ((node.flags & REMOVED) !== 0) run.environment.left(node)
+  return false
+}
 
-  protected override peeked(root: Location): void {
-    this.isSpecial = true
-    this.peeks ??= []
-    this.peeks.push([root, this.locations.held(root)])
-  }
+/**
+ * A nested run changed a value that this run had read. A result of both values is right at no moment. A replay, which runs each
+ * node at the end of its run, could not repeat it. Returns false.
+ */
+const tear = (run: Run, flags: number, value: unknown): boolean => {
+  run.isTorn = true
+  run.error = undefined
+  return rewind(run, flags | INVALID, value)
+}
 
-  protected override get hasShifted(): boolean {
-    return this.peeks?.some(([root, held]) => this.locations.held(root) !== held) === true
-  }
+/** Whether the value of a peeked place has changed. */
+const hasShifted = ({ environment: { graph: { locations } }, peeks }: Run): boolean =>
+  peeks?.some(([root, held]) => locations.held(root) !== held) === true
 
-  protected override thaw(flags: number, clock: number): boolean {
-    const { node } = this
-    const run = Object.assign(new Runner(node, this.environment), this)
-    node.run = run
-    run.draft = undefined
-    const isAgain = run.refused()
-    run.fail(frozen())
-    if (!isAgain) run.forget()
-    node.flags &= ~RUNNING
-    breakOff(this)
-    if (isAgain) return run.rewind(flags, undefined)
-    return (node.flags & INVALID) !== 0 ? run.tear(flags, undefined) : run.conclude(undefined, clock)
-  }
+/** Publishes the result, after the read set is updated. Returns true. */
+const conclude = (run: Run, value: Value.Value, clock: number): boolean => {
+  run.runs++
+  const { environment } = run
+  // A promise is an object.
+  if (run.isSpecial || environment.graph.told !== undefined || typeof value === "object") return close(run, value, clock)
+  const { node } = run
+  if (node.output === undefined) {
+    run.seen = value
+    if (!run.isSeen) environment.saw(run)
+  } else if (!environment.invalidation.counted(node.output, value, node)) return close(run, value, clock)
+  run.since = clock
+  return true
+}
 
-  restore({ children, error, since, standpoint }: Pick<NodeRun, "children" | "error" | "since" | "standpoint">): void {
-    Object.assign(this, { children, error, since, standpoint })
-    // The next run clears both.
-    this.isSpecial = true
+/** The general path, for any run and any value. */
+const close = (run: Run, value: Value.Value, clock: number): boolean => {
+  const { environment, node: { output }, since } = run
+  const { graph } = environment
+  run.since = clock
+  if (run.error === undefined) run.standpoint = run.recalled ?? taken(run)
+  ignore(value)
+  run.changed = run.error === undefined ? commit(run, value) : nothing
+  // The time of the last success depends on demand, which may be confidential.
+  if (run.error !== undefined && graph.labels !== undefined && output !== undefined) {
+    if (environment.invalidation.derived(output, undefined, run.node)) run.changed = [output.key]
   }
+  if (graph.told !== undefined) graph.told(run, run.error === undefined ? run.draft?.own?.keys ?? nothing : nothing)
+  unguard(run)
+  run.draft = undefined
+  run.recalled = undefined
+  const { abandoned } = run
+  if (output !== undefined && run.error === undefined && abandoned === undefined) return true
+  run.abandoned = undefined
+  if (environment.finished(run, abandoned)) run.since = since
+  return true
+}
 
-  /** Clears the special state of the last run. */
-  protected override begin(): void {
-    this.abandoned = this.children
-    this.children = undefined
-    this.error = undefined
-    this.peeks = undefined
-    this.sights = undefined
-    this.isSpecial = this.abandoned !== undefined
-  }
+/** The standpoint of a run that started nodes, if they may depend on it. */
+const taken = (run: Run): Standpoint | undefined => {
+  const { children, environment: { moment: { beat, date } }, isDated, sights = unseen } = run
+  run.isDated = false
+  if (children === undefined || (!isDated && sights.length === 0)) return undefined
+  return { beat, now: date, peeks: sights.map(([place, value]) => Standpoints.peeked(place, value)) }
+}
 
-  protected override fail(thrown: unknown): void {
-    this.error = raised(thrown)
-    this.isSpecial = true
+/** Publishes the result, after the read set is updated. Returns the changed keys. */
+const commit = (run: Run, value: Value.Value): ReadonlyArray<string> => {
+  const { draft, environment: { graph: { locations }, invalidation }, node } = run
+  const changed: Array<string> = []
+  try {
+    const answer = answered(node.definition, value)
+    if (node.output === undefined) run.seen = answer
+    else if (invalidation.derived(node.output, answer, node)) changed.push(node.output.key)
+  } catch (error) {
+    fail(run, error)
+    return nothing
   }
-
-  /** Publishes the result, after the read set is updated. */
-  protected override conclude(value: Value.Value, clock: number): boolean {
-    this.runs++
-    // A promise is an object.
-    if (this.isSpecial || this.graph.told !== undefined || typeof value === "object") return this.close(value, clock)
-    const { output } = this.node
-    if (output === undefined) {
-      this.seen = value
-      if (!this.isSeen) this.environment.saw(this)
-    } else if (!this.environment.invalidation.counted(output, value, this.node)) return this.close(value, clock)
-    this.since = clock
-    return true
+  const own = draft?.own
+  if (own === undefined) return changed
+  for (const [i, key] of own.keys.entries()) {
+    if (invalidation.replaced(locations.root(key), own.documents[i], { node })) changed.push(key)
   }
-
-  /** The general path, for any run and any value. */
-  private close(value: Value.Value, clock: number): boolean {
-    const { graph, since } = this
-    this.since = clock
-    if (this.error === undefined) this.standpoint = this.recalled ?? this.taken()
-    const { node: { output } } = this
-    ignore(value)
-    this.changed = this.error === undefined ? this.commit(value) : nothing
-    // The time of the last success depends on demand, which may be confidential.
-    if (this.error !== undefined && graph.labels !== undefined && output !== undefined) {
-      if (this.environment.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
-    }
-    if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
-    this.unguard()
-    this.draft = undefined
-    this.recalled = undefined
-    const { abandoned } = this
-    if (output !== undefined && this.error === undefined && abandoned === undefined) return true
-    this.abandoned = undefined
-    if (this.environment.finished(this, abandoned)) this.since = since
-    return true
-  }
-
-  /** The standpoint of a run that started nodes, if they may depend on it. */
-  private taken(): Standpoint | undefined {
-    const { isDated, sights = unseen } = this
-    this.isDated = false
-    if (this.children === undefined || (!isDated && sights.length === 0)) return undefined
-    const { beat, date } = this.environment.moment
-    return { beat, now: date, peeks: sights.map(([place, value]) => Standpoints.peeked(place, value)) }
-  }
-
-  /** Publishes the result, after the read set is updated. Returns the changed keys. */
-  private commit(value: Value.Value): ReadonlyArray<string> {
-    const { draft, environment: { invalidation }, locations, node } = this
-    const changed: Array<string> = []
-    try {
-      const answer = answered(node.definition, value)
-      if (node.output === undefined) this.seen = answer
-      else if (invalidation.derived(node.output, answer, node)) changed.push(node.output.key)
-    } catch (error) {
-      this.fail(error)
-      return nothing
-    }
-    const own = draft?.own
-    if (own === undefined) return changed
-    for (const [i, key] of own.keys.entries()) {
-      if (invalidation.replaced(locations.root(key), own.documents[i], { node })) changed.push(key)
-    }
-    return changed
-  }
-
-  /** The draft of the writes beside the output. From now on reads consult it first. */
-  protected override writing(): Draft {
-    this.alive()
-    if (this.draft !== undefined) return this.draft
-    const { environment: { moment }, locations } = this
-    const view = {
-      committed: {
-        read: (key: string) => locations.document(locations.root(key)),
-        children: locations.children.bind(locations),
-        blob: (hash: string) => locations.content(hash)
-      },
-      visible: (key: string) => locations.document(locations.root(key)),
-      children: locations.children.bind(locations)
-    }
-    const { definition } = this.node
-    const draft = new Draft(view, moment, {
-      run: 0,
-      envelope: definition.envelope,
-      serializable: false,
-      labels: this.graph.labels,
-      surface: definition
-    })
-    this.drafted(draft)
-    return draft
-  }
+  return changed
 }
 
 const nothing: ReadonlyArray<string> = []

@@ -10,6 +10,7 @@
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import { type Budgets, defaultBudgets } from "./Budgets.ts"
+import { ActiveRun } from "./Environment.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type { BaseState } from "./Locations.ts"
 import { SpaceScheduler } from "./SpaceScheduler.ts"
@@ -47,9 +48,10 @@ export class Scheduler extends Context.Service<Scheduler, {
 }>()("systole/scheduler/Scheduler") {
   static readonly layer = ({ budgets, check = false }: Options = {}): Layer.Layer<Scheduler> => {
     const chosen = { ...defaultBudgets, ...budgets }
+    const active = new ActiveRun()
     return Layer.succeed(Scheduler, {
       make: (base, unstable) => {
-        const scheduler = new SpaceScheduler(base, chosen)
+        const scheduler = new SpaceScheduler(base, chosen, active)
         if (check && unstable !== undefined) scheduler.observe(Idempotency.checker(scheduler, base, unstable))
         return scheduler
       }

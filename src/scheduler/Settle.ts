@@ -16,10 +16,12 @@ import { causesOf } from "./Introspection.ts"
 import { Levels } from "./Levels.ts"
 import type { Edge, Node, NodeRun } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
-import { breakOff } from "./ReadSet.ts"
-import { Runner } from "./Runner.ts"
+import type { Run } from "./Run.ts"
+import * as Runner from "./Runner.ts"
 
 const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, ROOT, RUNNING, UNSETTLED, WALKED } = Flag
+// A function of another module is looked up at each call, like a flag.
+const { breakOff, perform, runOf } = Runner
 
 /** A node on the path of a walk, with the progress through its writers. */
 interface Step {
@@ -208,10 +210,10 @@ export class Settle {
   }
 
   private run(node: Node): boolean {
-    let run = node.run ??= new Runner(node, this.environment)
+    let run = runOf(node, this.environment)
     while (!this.once(run)) {
-      // A frozen run was replaced by another object.
-      run = node.run
+      // A run that broke its transaction has another record.
+      run = runOf(node, this.environment)
       if (!run.isTorn) return false
       run.isTorn = false
       this.count(run)
@@ -220,17 +222,17 @@ export class Settle {
       if (node.isLive) this.queue.push(node)
       return true
     }
-    this.count(node.run)
+    this.count(node.run ?? run)
     if (node.gate !== undefined) this.gates.ran(node)
     return true
   }
 
-  private once(run: NodeRun): boolean {
+  private once(run: Run): boolean {
     const { graph } = this
     try {
-      return graph.noted !== undefined || graph.explains ? this.attended(run) : run.perform()
+      return graph.noted !== undefined || graph.explains ? this.attended(run) : perform(run)
     } catch (error) {
-      breakOff(run)
+      breakOff(this.environment.active, run)
       throw error
     }
   }
@@ -247,7 +249,7 @@ export class Settle {
   }
 
   /** Runs a node with explanations or observers. */
-  private attended(run: NodeRun): boolean {
+  private attended(run: Run): boolean {
     const { graph, timer } = this
     graph.noted?.runs(run)
     if (graph.explains) {
@@ -256,15 +258,15 @@ export class Settle {
     }
     const { watched } = graph
     const outer = watched?.enter(run)
-    const isDone = timer !== undefined && run.node.definition.autoDebounce ? this.timed(run, timer) : run.perform()
+    const isDone = timer !== undefined && run.node.definition.autoDebounce ? this.timed(run, timer) : perform(run)
     if (outer !== undefined) watched?.leave(run, outer)
     return isDone
   }
 
   /** Runs an effect with the host's timer. The caller decides when the time takes effect. */
-  private timed(run: NodeRun, timer: () => number): boolean {
+  private timed(run: Run, timer: () => number): boolean {
     const began = timer()
-    if (!run.perform()) return false
+    if (!perform(run)) return false
     const measured = this.measured.get(run.node)
     const spent = Math.max(0, timer() - began)
     if (measured === undefined) this.measured.set(run.node, { runs: 1, spent })

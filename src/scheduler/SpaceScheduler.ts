@@ -20,7 +20,7 @@ import { Ancestry } from "./Ancestry.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Demand } from "./Demand.ts"
 import type { DemandPolicy } from "./DemandPolicy.ts"
-import type { Environment } from "./Environment.ts"
+import { ActiveRun, type Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import { type Budgets, defaultBudgets } from "./Budgets.ts"
 import { Gates } from "./Gates.ts"
@@ -97,7 +97,8 @@ export class SpaceScheduler {
   private told = 0
   private failures: Array<Finished> = []
 
-  constructor(base: BaseState = memory, budgets: Budgets = defaultBudgets) {
+  /** Graphs that may run within each other's runs share `active`. */
+  constructor(base: BaseState = memory, budgets: Budgets = defaultBudgets, active: ActiveRun = new ActiveRun()) {
     const queue = new Queue()
     this.graph = new Graph(base, queue)
     const { graph } = this
@@ -109,6 +110,7 @@ export class SpaceScheduler {
       graph,
       invalidation: this.invalidation,
       queue,
+      active,
       ensure: (node) => this.settling.ensure(node),
       assume: (node) => this.settling.assume(node),
       start: (parent, node, inputs) => this.create(parent, this.startable(node, inputs)),

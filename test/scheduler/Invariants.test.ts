@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { SpaceScheduler as Engine } from "systole"
 import { Address, Computation, Effect, SpaceScheduler } from "systole"
 import { causesOf } from "../../src/scheduler/Introspection.ts"
-import type { Runner } from "../../src/scheduler/Runner.ts"
+import type { Run } from "../../src/scheduler/Run.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 import * as Model from "./ReferenceModel.ts"
@@ -140,7 +140,7 @@ describe("Invariants of the scheduler", () => {
       const { change, features, model, scheduler, settle } = begin(seed)
       const observed = new ObservedReads(model, scheduler)
       model.onRun = (spec, tx) => {
-        const { node, runs } = tx as Runner
+        const { node, runs } = tx as Run
         observed.note()
         if (runs === 0) return
         assert.isNotEmpty(causesOf(node), `${spec.name}, seed ${seed}`)
@@ -289,7 +289,7 @@ describe("Invariants of the scheduler", () => {
       const { change, model, scheduler, settle } = begin(seed, { without: { links: false, cycles: false, materializers: false } })
       const observed = new ObservedReads(model, scheduler)
       model.onRun = (spec, tx) => {
-        const { node, runs } = tx as Runner
+        const { node, runs } = tx as Run
         assert.strictEqual(node.definition.name, spec.name)
         observed.note()
         const causes = causesOf(node)

@@ -1,11 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx } from "effect"
 import type { Transaction } from "systole"
-import { Computation, Document, Effect, Link, Materializer, SpaceScheduler } from "systole"
+import { Computation, Document, Effect, Link, Materializer, Scheduler, SpaceScheduler } from "systole"
 import { Draft } from "../../src/stage/Draft.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 
 const nothing = () => {}
+
+/** The empty state below a graph. */
+const state = { read: () => undefined, children: () => [], content: () => undefined, holds: false }
 
 describe("reads", () => {
   it("see queued nodes when a pull reaches them by a new read", () => {
@@ -228,6 +232,69 @@ describe("a place whose last reader leaves while another is about to read it", (
     scheduler.set("/m/doc", { a: 2 })
     scheduler.settle()
     assert.strictEqual(seen, 2)
+  })
+})
+
+describe("a node's transaction", () => {
+  const use = (tx: Transaction | undefined): unknown => {
+    try {
+      return tx?.get("/a")
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  it("works in its run alone: not after it, nor in a run that it causes, also in another graph of the same layer", () => {
+    const graphs = Fx.runSync(Fx.gen(function*() {
+      const schedulers = yield* Scheduler
+      return [schedulers.make(state), schedulers.make(state)] as const
+    }).pipe(Fx.provide(Scheduler.layer())))
+    const [scheduler, other] = graphs
+    let outer: Transaction | undefined
+    const seen: Array<unknown> = []
+    for (const graph of graphs) graph.set("/a", 1)
+    const inner = (tx: Transaction) => {
+      seen.push(use(outer))
+      return tx.get("/a")
+    }
+    scheduler.register(Computation.make({ name: "inner", output: "/inner", run: inner }))
+    other.register(Computation.make({ name: "other", output: "/other", run: inner }))
+    scheduler.register(Computation.make({
+      name: "outer",
+      output: "/outer",
+      run: (tx) => {
+        outer = tx
+        const sum = Number(tx.get("/inner")) + Number(other.pull("/other"))
+        seen.push(use(tx))
+        return sum
+      }
+    }))
+    assert.strictEqual(scheduler.pull("/outer"), 2)
+    seen.push(use(outer))
+    const over = "The transaction refused: the run is over"
+    assert.deepStrictEqual(seen, [over, over, 1, over])
+  })
+
+  it("goes on where it was after a run of its own node that it caused", () => {
+    const scheduler = new SpaceScheduler()
+    scheduler.set("/a", 1)
+    scheduler.set("/b", 1)
+    let runs = 0
+    scheduler.register(Effect.make({
+      name: "again",
+      read: (tx) => {
+        const a = tx.get("/a")
+        if (++runs === 1) {
+          scheduler.set("/a", 2)
+          scheduler.settle()
+        }
+        return [a, tx.get("/b")]
+      },
+      deliver: nothing
+    }))
+    scheduler.settle()
+    assert.deepStrictEqual(scheduler.view().edges, [])
+    assert.deepStrictEqual(scheduler.observation("again")?.reads, [["/a", "deep"], ["/b", "deep"]])
   })
 })
 

@@ -6,7 +6,7 @@
  */
 import type { NodeDefinition, SpaceScheduler, Transaction, Value } from "systole"
 import { Address, Computation, Effect, Link, Materializer } from "systole"
-import { Runner } from "../../src/scheduler/Runner.ts"
+import { Run } from "../../src/scheduler/Run.ts"
 
 /** The reads of a node and their use. One function serves both the scheduler and the model. */
 export interface Reader {
@@ -132,7 +132,7 @@ export class Model {
   /** The definition of a node for the scheduler, with a log of its reads. */
   define(spec: Spec, options: { readonly reads?: ReadonlyArray<string>; readonly deliver?: (value: Value) => void } = {}): NodeDefinition {
     const run = (tx: Transaction): Value => {
-      const isRunner = tx instanceof Runner
+      const isLive = tx instanceof Run
       const log: Array<Look> = []
       const note = <V extends Value>(how: Look[0], address: string, value: V): V => {
         log.push([how, address, value])
@@ -153,7 +153,7 @@ export class Model {
         }
         return value
       }
-      if (!isRunner) return perform()
+      if (!isLive) return perform()
       this.running.push(spec.name)
       this.tell(spec, tx)
       try {

@@ -7,14 +7,14 @@ import { Effect, type Layer } from "effect"
 import type { Enzyme, Persistence, Settings, Space, Transaction, Value } from "systole"
 import { Kernel } from "systole"
 import { TestRuntime } from "systole/testing"
-import { Runner } from "../../src/scheduler/Runner.ts"
+import { Run } from "../../src/scheduler/Run.ts"
 import * as HashLayer from "./HashLayer.ts"
 
 /** The default settings: manual steps at tempo 0. */
 export const { settings } = TestRuntime
 
 /** Whether a run is the first of a node, not the repetition that checks it. */
-export const isOwn = (tx: Transaction): boolean => tx instanceof Runner
+export const isOwn = (tx: Transaction): boolean => tx instanceof Run
 
 /** A kernel over the memory store or another one, with other services where they are given. Flushed data lives as long as the layer. */
 export const layer = <E = never>(

@@ -12,7 +12,7 @@ import { messageOf } from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import { textOf } from "../../scheduler/Locations.ts"
 import type { Location } from "../../scheduler/Node.ts"
-import { ReadSet } from "../../scheduler/ReadSet.ts"
+import { Run } from "../../scheduler/Run.ts"
 import type { Transaction } from "../../stage/Transaction.ts"
 import type { Again } from "../model/Signal.ts"
 
@@ -52,7 +52,7 @@ export class Stuck extends Data.TaggedError("Stuck") {
 
 /** Runs in place of a refused node. It repeats the reads of the last run, so that a change there runs the node again. */
 export const refuse = (tx: Transaction): never => {
-  for (let edge = tx instanceof ReadSet ? tx.node.reads : undefined; edge !== undefined; edge = edge.nextRead) readAgain(tx, edge.location)
+  for (let edge = tx instanceof Run ? tx.node.reads : undefined; edge !== undefined; edge = edge.nextRead) readAgain(tx, edge.location)
   throw new Stuck()
 }
 
