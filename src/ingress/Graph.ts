@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Codec from "../contract/Codec.ts"
 import * as Endpoints from "../contract/Inspection.ts"
 import type { GraphReport } from "../kernel/view/Space.ts"
-import * as Drawing from "../scheduler/Drawing.ts"
+import * as Drawing from "../scheduler/view/Drawing.ts"
 import * as Json from "./Json.ts"
 import type { SpaceTable } from "./SpaceTable.ts"
 

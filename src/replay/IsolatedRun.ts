@@ -4,7 +4,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import type { Definition } from "../scheduler/Definition.ts"
+import type { Definition } from "../scheduler/definition/Definition.ts"
 import { adjusted } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/BeatClock.ts"

@@ -5,9 +5,9 @@
  */
 import { addressOf, type Place } from "../cell/Cell.ts"
 import type * as Value from "../cell/Value.ts"
-import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
-import * as Standpoints from "../scheduler/Standpoint.ts"
-import type { Standpoint } from "../scheduler/Standpoint.ts"
+import { NodeTransaction } from "../scheduler/run/NodeTransaction.ts"
+import * as Standpoints from "../scheduler/definition/Standpoint.ts"
+import type { Standpoint } from "../scheduler/definition/Standpoint.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
 

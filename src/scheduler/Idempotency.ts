@@ -12,9 +12,9 @@ import * as Codec from "../cell/Document.ts"
 import type { Pieces } from "../stage/RunGrant.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/BeatClock.ts"
-import type { Definition } from "./Definition.ts"
-import type { BaseState } from "./Locations.ts"
-import type { Node, NodeRun, Started } from "./Node.ts"
+import type { Definition } from "./definition/Definition.ts"
+import type { BaseState } from "./graph/Locations.ts"
+import type { Node, NodeRun, Started } from "./graph/Node.ts"
 import type { SpaceScheduler } from "./SpaceScheduler.ts"
 
 /** Reports a node that fails the check, with the first differing address; `undefined` if it starts other nodes. */

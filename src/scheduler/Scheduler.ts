@@ -9,10 +9,10 @@
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
-import { type Budgets, defaultBudgets } from "./Budgets.ts"
-import { ActiveRun } from "./Environment.ts"
+import { type Budgets, defaultBudgets } from "./definition/Budgets.ts"
+import { ActiveRun } from "./run/Environment.ts"
 import * as Idempotency from "./Idempotency.ts"
-import type { BaseState } from "./Locations.ts"
+import type { BaseState } from "./graph/Locations.ts"
 import { SpaceScheduler } from "./SpaceScheduler.ts"
 
 /** The choices of a layer. */

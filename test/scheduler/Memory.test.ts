@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Computation, Effect, SpaceScheduler } from "systole"
 import type { Document } from "../../src/cell/Document.ts"
-import { LOADED } from "../../src/scheduler/Flag.ts"
-import { clear } from "../../src/scheduler/Locations.ts"
+import { LOADED } from "../../src/scheduler/graph/Flag.ts"
+import { clear } from "../../src/scheduler/graph/Locations.ts"
 
 const LIMIT = 2000
 

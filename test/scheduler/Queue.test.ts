@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Computation } from "systole"
-import { MATERIALIZER } from "../../src/scheduler/Flag.ts"
-import { Node } from "../../src/scheduler/Node.ts"
-import { Queue } from "../../src/scheduler/Queue.ts"
+import { MATERIALIZER } from "../../src/scheduler/graph/Flag.ts"
+import { Node } from "../../src/scheduler/graph/Node.ts"
+import { Queue } from "../../src/scheduler/graph/Queue.ts"
 import * as Trials from "../support/Trials.ts"
 
 const definition = Computation.make({ name: "node", output: "/node", run: () => 1 })

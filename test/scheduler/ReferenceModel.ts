@@ -6,7 +6,7 @@
  */
 import type { NodeDefinition, SpaceScheduler, Transaction, Value } from "systole"
 import { Address, Computation, Effect, Link, Materializer } from "systole"
-import { Run } from "../../src/scheduler/Run.ts"
+import { Run } from "../../src/scheduler/run/Run.ts"
 
 /** The reads of a node and their use. One function serves both the scheduler and the model. */
 export interface Reader {

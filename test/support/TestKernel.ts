@@ -7,7 +7,7 @@ import { Effect, type Layer } from "effect"
 import type { Enzyme, Persistence, Settings, Space, Transaction, Value } from "systole"
 import { Kernel } from "systole"
 import { TestRuntime } from "systole/testing"
-import { Run } from "../../src/scheduler/Run.ts"
+import { Run } from "../../src/scheduler/run/Run.ts"
 import * as HashLayer from "./HashLayer.ts"
 
 /** The default settings: manual steps at tempo 0. */

@@ -5,8 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../../cell/Address.ts"
-import * as Introspection from "../../scheduler/Introspection.ts"
-import type { EdgeView, NodeView } from "../../scheduler/Introspection.ts"
+import * as Introspection from "../../scheduler/view/Introspection.ts"
+import type { EdgeView, NodeView } from "../../scheduler/view/Introspection.ts"
 import { errorOf } from "../derived/DerivationPort.ts"
 import type { ReadError } from "../view/Expected.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"

@@ -6,7 +6,7 @@
 import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
-import type { Modules } from "../../scheduler/Modules.ts"
+import type { Modules } from "../../scheduler/definition/Modules.ts"
 import type { DurableRuns } from "./DurableRuns.ts"
 import type { RunHost } from "../watchdog/RunHost.ts"
 import type { Settings } from "../model/Limits.ts"

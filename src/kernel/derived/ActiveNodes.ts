@@ -9,12 +9,12 @@
  * @module
  */
 import type { ObservationRow } from "../../persistence/Persistence.ts"
-import { type Definition, NodeTaken } from "../../scheduler/Definition.ts"
-import type { ModuleChange, Modules, NodeModule } from "../../scheduler/Modules.ts"
-import { fingerprint, isKept, keep, type Observation, outputsOf } from "../../scheduler/Persistence.ts"
-import type { Node } from "../../scheduler/Node.ts"
-import * as PassiveEdges from "../../scheduler/PassiveEdges.ts"
-import * as Piece from "../../scheduler/Piece.ts"
+import { type Definition, NodeTaken } from "../../scheduler/definition/Definition.ts"
+import type { ModuleChange, Modules, NodeModule } from "../../scheduler/definition/Modules.ts"
+import { fingerprint, isKept, keep, type Observation, outputsOf } from "../../scheduler/run/Persistence.ts"
+import type { Node } from "../../scheduler/graph/Node.ts"
+import * as PassiveEdges from "../../scheduler/run/PassiveEdges.ts"
+import * as Piece from "../../scheduler/definition/Piece.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Staged } from "../../stage/Stage.ts"
 import { isChange } from "../journal/Journal.ts"

@@ -7,8 +7,8 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
-import type { BaseState, Locations } from "../../scheduler/Locations.ts"
-import { type Depth, type Location, type Node, type NodeRun, rootOf } from "../../scheduler/Node.ts"
+import type { BaseState, Locations } from "../../scheduler/graph/Locations.ts"
+import { type Depth, type Location, type Node, type NodeRun, rootOf } from "../../scheduler/graph/Node.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"

@@ -10,9 +10,9 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
-import type { Ancestry } from "../../scheduler/Ancestry.ts"
-import type { BaseState } from "../../scheduler/Locations.ts"
-import type { Node, NodeRun } from "../../scheduler/Node.ts"
+import type { Ancestry } from "../../scheduler/graph/Ancestry.ts"
+import type { BaseState } from "../../scheduler/graph/Locations.ts"
+import type { Node, NodeRun } from "../../scheduler/graph/Node.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Changed, Depth, Lineage, Origins, Place } from "../../stage/ReadLog.ts"

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Node } from "../../scheduler/Node.ts"
+import type { Node } from "../../scheduler/graph/Node.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { NamedNode } from "../journal/Journal.ts"
 import * as Derivation from "./DerivationPort.ts"

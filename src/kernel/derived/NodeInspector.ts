@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { Graph } from "../../scheduler/Graph.ts"
-import type { Node, NodeRun } from "../../scheduler/Node.ts"
-import { Trace } from "../../scheduler/Trace.ts"
+import type { Graph } from "../../scheduler/graph/Graph.ts"
+import type { Node, NodeRun } from "../../scheduler/graph/Node.ts"
+import { Trace } from "../../scheduler/view/Trace.ts"
 import { isInPass } from "./DerivationPort.ts"
 import type { NamedNode } from "../journal/Journal.ts"
 import type { NodeLine } from "../journal/NodeLine.ts"

@@ -7,7 +7,7 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
-import type { Admits, Demand } from "../../scheduler/Demand.ts"
+import type { Admits, Demand } from "../../scheduler/run/Demand.ts"
 
 /** A place to settle, as of the beat that takes the request or a later one. */
 export interface PullRequest {

@@ -8,10 +8,10 @@
  * @module
  */
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
-import { Load } from "../../scheduler/Load.ts"
-import type { Node } from "../../scheduler/Node.ts"
+import { Load } from "../../scheduler/view/Load.ts"
+import type { Node } from "../../scheduler/graph/Node.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Measured } from "../../scheduler/Settle.ts"
+import type { Measured } from "../../scheduler/run/Settle.ts"
 import * as Derivation from "./DerivationPort.ts"
 import type { Spent } from "../model/Begun.ts"
 

@@ -4,9 +4,9 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
-import * as EffectNode from "../../scheduler/Effect.ts"
-import type { Node } from "../../scheduler/Node.ts"
-import { seen } from "../../scheduler/Persistence.ts"
+import * as EffectNode from "../../scheduler/definition/Effect.ts"
+import type { Node } from "../../scheduler/graph/Node.ts"
+import { seen } from "../../scheduler/run/Persistence.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 
 /** The prefix of their names. No module's name can have it. */

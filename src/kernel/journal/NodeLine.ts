@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Standpoint } from "../../scheduler/Standpoint.ts"
+import type { Standpoint } from "../../scheduler/definition/Standpoint.ts"
 import { presentOf } from "./PathItem.ts"
 
 /** One run of a node in a beat. */

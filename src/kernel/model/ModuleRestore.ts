@@ -8,7 +8,7 @@
  */
 import * as Context from "effect/Context"
 import type { Enzyme } from "../../registry/Enzyme.ts"
-import type { Definition } from "../../scheduler/Definition.ts"
+import type { Definition } from "../../scheduler/definition/Definition.ts"
 
 /** The exports of a module. */
 export interface RestoredModule {

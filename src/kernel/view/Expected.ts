@@ -10,7 +10,7 @@ import { CellMistyped } from "../../cell/Type.ts"
 import { InvalidValue } from "../../cell/Value.ts"
 import type { CellLocked, RefusalClass, Refusals } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
-import { InvalidNode } from "../../scheduler/Definition.ts"
+import { InvalidNode } from "../../scheduler/definition/Definition.ts"
 import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
 import { SliceAbsent } from "../../ledger/SliceTable.ts"
 import {

@@ -7,7 +7,7 @@ import type * as Effect from "effect/Effect"
 import type * as Control from "../../contract/Control.ts"
 import type { AnswerOf } from "../../contract/Endpoint.ts"
 import type * as Contract from "../../contract/Inspection.ts"
-import type { Kind } from "../../scheduler/Trace.ts"
+import type { Kind } from "../../scheduler/view/Trace.ts"
 import type { ReadError } from "./Expected.ts"
 import type { Page } from "./Pages.ts"
 

@@ -12,7 +12,7 @@
  *
  * @module
  */
-import type { Node, NodeRun, Watcher } from "../../scheduler/Node.ts"
+import type { Node, NodeRun, Watcher } from "../../scheduler/graph/Node.ts"
 import type { Mark } from "./RunBoard.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { Again } from "../model/Signal.ts"

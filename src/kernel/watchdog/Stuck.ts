@@ -10,9 +10,9 @@
 import * as Data from "effect/Data"
 import { messageOf } from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
-import { textOf } from "../../scheduler/Locations.ts"
-import type { Location } from "../../scheduler/Node.ts"
-import { Run } from "../../scheduler/Run.ts"
+import { textOf } from "../../scheduler/graph/Locations.ts"
+import type { Location } from "../../scheduler/graph/Node.ts"
+import { Run } from "../../scheduler/run/Run.ts"
 import type { Transaction } from "../../stage/Transaction.ts"
 import type { Again } from "../model/Signal.ts"
 

@@ -3,7 +3,7 @@ import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Value } from "systole"
 import { Computation, Effect, Fatal, Materializer, why } from "systole"
-import { Locations } from "../../../src/scheduler/Locations.ts"
+import { Locations } from "../../../src/scheduler/graph/Locations.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, put, register, replays, steps, turns, write } from "../TestSpace.ts"
 
