@@ -122,7 +122,7 @@ export const ofKey = (key: string): Address => key === top.key ? top : parse(key
 
 /**
  * Returns the address of a document from its valid key, without checking it. The address is not kept for later texts, so keys
- * that come once cost no memory.
+ * that occur once cost no memory.
  *
  * @example The key of an address
  * ```ts

@@ -1,7 +1,7 @@
 /**
  * Checks: whether a value fits a schema, as plain functions.
  *
- * A schema parses: it builds a new value and tells every mistake. A write only asks whether its value fits, and mostly it does.
+ * A schema parses: it builds a new value and reports every mistake. A write needs only whether its value fits, and mostly it does.
  * So the tree of the schema is compiled to closures, once. They give the answer of the schema's own parser and allocate nothing.
  * Code is not generated, because some hosts refuse that.
  *
@@ -33,7 +33,7 @@ export const compile = (root: AST, parsed: Parts): Check => {
   return part(root)
 }
 
-/** The check of a schema with its filters; `undefined` if only its parser tells. */
+/** The check of a schema with its filters; `undefined` if only its parser can decide. */
 const filtered = (ast: AST, part: Parts): Check | undefined => {
   const { checks } = ast
   if (checks === undefined) return compiled(ast, part)
@@ -51,7 +51,7 @@ const passes = (filters: Filters, value: unknown, ast: AST): boolean => {
 
 const options: SchemaAST.ParseOptions = {}
 
-/** Tests whether the values of a schema, or the filters of its JSON, differ from those that its checks tell. */
+/** Tests whether the values of a schema, or the filters of its JSON, differ from those that its checks accept. */
 export const isEncoded = (ast: AST): boolean =>
   ast.encoding !== undefined || "encodingChecks" in ast && ast.encodingChecks !== undefined
 

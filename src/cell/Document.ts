@@ -332,7 +332,7 @@ const heldBeside = (document: Document | undefined, path: Path, value: unknown):
   document instanceof Appended && value !== undefined && document.isBeside(path) ? document : undefined
 
 /**
- * Returns the document with items at the end of the array at `path`; `undefined` if only {@link write} can tell.
+ * Returns the document with items at the end of the array at `path`; `undefined` if only {@link write} can determine it.
  *
  * @throws InvalidValue
  * @category combinators

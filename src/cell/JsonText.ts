@@ -15,7 +15,7 @@ import { eachToken, endOfString, parse as read } from "./JsonParser.ts"
 export const MAX_DEPTH = 64
 
 /**
- * A text is refused. `code` tells the rule that it breaks:
+ * A text is refused. `code` names the rule that it breaks:
  *
  * - `json/syntax`: it is not JSON
  * - `json/depth`: it nests deeper than {@link MAX_DEPTH} levels

@@ -43,7 +43,7 @@ export class LinkLoop extends Data.TaggedError("LinkLoop")<{ readonly address: s
  * Creates a link to the cell at `address`.
  *
  * @throws InvalidAddress
- * @example A cell that stands for another
+ * @example A cell that refers to another
  * ```ts
  * import { Enzyme, Link } from "systole"
  *

@@ -27,7 +27,7 @@ export const fromJson = (json: unknown): Value.Value => {
 /**
  * The form of values that JSON has none for: a `Date`, `Map`, `Set`, `URL`, `bigint`, `Uint8Array`, −0 and `undefined`, at any place.
  *
- * `write` and `read` throw an `InvalidValue`, which tells the place, for what is no value of a cell.
+ * `write` and `read` throw an `InvalidValue` with the place, for anything but a value of a cell.
  *
  * @example A client that sends and gives them
  * ```ts

@@ -69,7 +69,7 @@ const partsOf = (ast: AST): ReadonlyArray<readonly [key: string, part: AST]> => 
 }
 
 /**
- * The schemas of the part with a key: several for a union, and none if the schema does not tell.
+ * The schemas of the part with a key: several for a union, and none if the schema does not determine them.
  */
 export const partOf = (ast: AST, key: string): ReadonlyArray<AST> => {
   switch (ast._tag) {

@@ -44,7 +44,7 @@ export class Signal<out A, in Given> {
  * Creates the signals of a path, such as `/signals/order/:id/place`, with the type of their payloads.
  *
  * An enzyme that has it as its `query` gets the names and the payload with their types. A payload that does not fit is refused
- * with `signal/invalid`: at the door without an event, and where it comes from a run or from another space as a dead letter.
+ * with `signal/invalid`: without an event at the ingress, and as a dead letter from a run or another space.
  *
  * @throws InvalidType
  * @example Placing an order

@@ -31,7 +31,7 @@ export type Given = Readonly<Record<string, string>>
  */
 export class Template {
   readonly path: string
-  /** Its names, with `:` before those that stand for others. */
+  /** Its names, with `:` before those that are parameters. */
   readonly segments: ReadonlyArray<string>
   /** The names of its `:name` segments, in order. */
   readonly names: ReadonlyArray<string>
@@ -140,7 +140,7 @@ const textsOf = (segments: ReadonlyArray<string>): ReadonlyArray<string> => {
   return [...texts, text]
 }
 
-/** How two templates stand to each other: which one names fewer paths, both the same, no common path, or neither. */
+/** The relation of two templates: one names fewer paths, both the same, no common path, or neither. */
 export type Relation = "apart" | "equal" | "narrower" | "wider" | "crossed"
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Caches by texts that come from outside.
+ * Caches by texts from outside.
  *
  * Each beat meets the same few addresses and paths, and a client may send ever new ones. So a cache is bounded in its entries and
  * in the characters of its texts, and is cleared when it is full.

@@ -157,7 +157,7 @@ export class Type {
     if (mistakes.length > 0) throw new CellMistyped({ address, path: this.path, mistakes })
   }
 
-  /** The type of the part with a key; `undefined` if the schema does not tell. `-` stands for a further item of a list. */
+  /** The type of the part with a key; `undefined` if the schema does not determine it. `-` is a further item of a list. */
   into(key: string): Type | undefined {
     if (this.parts.has(key)) return this.parts.get(key)
     const found = this.schemas.flatMap((schema) => Shape.partOf(schema.ast, key).map((ast) => schema.rebuild(ast)))

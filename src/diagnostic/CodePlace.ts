@@ -41,7 +41,7 @@ export const lines = (places: ReadonlyArray<CodePlace>): ReadonlyArray<string> =
   })
 
 /**
- * The place of a failure below its message, with the source line; empty where the host told none.
+ * The place of a failure below its message, with the source line; empty if the host reported none.
  */
 export const below = ({ place, source }: Partial<CodePlace> = {}): ReadonlyArray<string> =>
   place === undefined ? [] : [`  at ${place}`, ...lines([{ place, ...source === undefined ? {} : { source } }])]

@@ -1,7 +1,7 @@
 /**
  * Escaping of text for terminals.
  *
- * Reports, names and values come from modules and callers. Control characters among them can move a terminal's cursor,
+ * Reports, names and values are those of modules and callers. Control characters among them can move a terminal's cursor,
  * set its title or reverse the text direction, so each is shown by its number.
  *
  * @module

@@ -2,9 +2,9 @@
  * Earlier reads of derived cells: each covers the sources of the cell.
  *
  * The sources are those of the trigger index when the segment ends. They are looked up only for a segment that writes, and
- * only for places that nodes derive. A replay has no trigger index, so the journal tells it what came of the look.
+ * only for places that nodes derive. A replay has no trigger index, so the journal has the result of the look-up.
  *
- * A cell that differs from the read one tells that another writer changed a source, unless the run itself has written a source
+ * A cell that differs from the read one shows that another writer changed a source, unless the run itself has written a source
  * since. Then each source that the segment writes is compared by itself: it has to be as the run left or read it. A source of
  * which the run knows nothing may hold an update of another writer, and its write is stale until the run reads again.
  *
@@ -82,7 +82,7 @@ export class DerivedReads {
     for (const write of first === 0 ? writes : writes.slice(first)) this.writing.writes.push(write)
   }
 
-  /** Keeps the writes of the segment before. Those before the first read of the run tell nothing about a read. */
+  /** Keeps the writes of the segment before. Those before the first read of the run concern no read. */
   private keep(next: number): void {
     const { segment, writes } = this.writing
     for (const write of this.places.length === 0 ? [] : writes) {
@@ -201,7 +201,7 @@ const changeBy = ({ address, array }: Write.Write, { own, stage }: Draft): Chang
   return { address, path: array ?? address.path, isListed }
 }
 
-/** The result that a journal tells. The message of the failure is not compared. */
+/** The result in a journal. The message of the failure is not compared. */
 const toldBy = (recorded: "stale" | "lost" | "current", write: Write.Write): Found => {
   const read: EarlierRead = { kind: "value", address: write.address, value: undefined, segment: 0, writes: 0 }
   if (recorded === "stale") return { derived: [], stale: { read, write } }

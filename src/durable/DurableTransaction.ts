@@ -287,7 +287,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
     return value
   }
 
-  /** Notes a read for later segments. Content never changes, and a log of the first rules does not tell which names its run left. */
+  /** Notes a read for later segments. Content never changes, and a log of the first rules does not have the names that its run left. */
   private met(kind: Kind, address: Address.Address, value: Value): Value {
     const isLeftOut = (kind !== "value" && !Semantics.follows(this, "earlierReads")) || Content.hashOf(address.id) !== undefined
     if (!isLeftOut) this.reads.add({ kind, address, value, segment: this.segment, writes: this.draft?.writes.length ?? 0 })
@@ -376,7 +376,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
     return stray
   }
 
-  /** Calls back when the body goes on outside a segment, until the next one takes it. */
+  /** Calls back when the body continues outside a segment, until the next one takes it. */
   whenStray(tell: ((stray: ForeignAwait) => void) | undefined): void {
     this.straying = tell
     if (this.failure instanceof ForeignAwait) tell?.(this.failure)

@@ -40,7 +40,7 @@ export interface Written {
 /** A document as it is, or its absence. */
 type Present = Document.Document | undefined
 
-/** The depth of a read, as the sources of derived cells are asked for it. */
+/** The depth of a read, as the look-up of the sources of derived cells takes it. */
 export const depthOf = ({ kind }: EarlierRead): Depth => kind === "names" ? "children" : "deep"
 
 /** Whether a place is an outer one of another, or the same. */
@@ -75,7 +75,7 @@ export const differs = ({ address, kind, value }: EarlierRead, document: Present
 export const meets = ({ write: { address } }: Written, place: Address.Address): boolean =>
   address.key === place.key && Address.overlaps(address.path, place.path)
 
-/** Whether a place is as this write left it. An increment, an append and a write to a part of the place do not tell. */
+/** Whether a place is as this write left it. An increment, an append and a write to a part of the place do not determine it. */
 export const isLeft = ({ write }: Written, place: Address.Address, document: Present): boolean => {
   if (write.kind !== "set" || !covers(write.address, place)) return false
   const left = Document.read(write.document, place.path.slice(write.address.path.length))
@@ -106,7 +106,7 @@ const namesAfter = (read: EarlierRead, writes: ReadonlyArray<Write.Write>): Valu
   let names: Set<string> | undefined = read.value === undefined ? undefined : new Set(namesOf(read.value))
   for (const write of writes) {
     const name = nameIn(read, write)
-    // An item that comes or goes moves others, and no read tells which.
+    // An item that is inserted or removed moves others, and no read shows which.
     if (name !== undefined && write.array !== undefined) continue
     if (name === undefined) {
       const keys = write.kind === "set" ? keysAt(write.document, path.slice(write.address.path.length)) : read.value

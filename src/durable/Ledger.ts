@@ -1,7 +1,7 @@
 /**
  * The ledger of durable runs: the commands on a run, and the consequences of a rollback.
  *
- * A command leaves a note, and has the run go on. The next segment of the run executes the note.
+ * A command leaves a note, and resumes the run. The next segment of the run executes the note.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface Cancellation {
   readonly how: "await" | "now"
 }
 
-/** The host saw a body go on outside its segments: before this segment. */
+/** The host saw a body continue outside its segments: before this segment. */
 export interface Straying {
   readonly verb: "stray"
   readonly oid: string

@@ -127,7 +127,7 @@ export class OpenHandles {
     if (this.noted.has(id)) this.answered.add(id)
   }
 
-  /** A result may have come without a note, so that the next segment looks at each request and event. */
+  /** A result may have arrived without a note, so that the next segment looks at each request and event. */
   doubt(): void {
     this.isNoted = false
   }
@@ -158,7 +158,7 @@ export class OpenHandles {
     return found.sort(([a], [b]) => a - b)
   }
 
-  /** The times at which a sleep or a wait may be settled, in the order of their numbers. `isHeard` tells whether a signal is there. */
+  /** The times at which a sleep or a wait may be settled, in the order of their numbers. `isHeard` is whether a signal is there. */
   dues(isHeard: (wait: Wait) => boolean, now: Due.Due): ReadonlyArray<DueHandle> {
     const found: Array<DueHandle> = [...this.sleeps.first()]
     for (const waits of this.waits.values()) {

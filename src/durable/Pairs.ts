@@ -131,7 +131,7 @@ export const declared = ({ hears, name }: Pick<Enzyme, "hears" | "name">, event:
   const found = new Map<string, Pair>()
   for (const heard of typeof hears === "function" ? hears(known) : hears) {
     const [signal, target] = typeof heard === "string" ? [heard, known.target] : [heard.signal, heard.target]
-    // A signal at the target of a broadcast has no cell to come to.
+    // A signal at the target of a broadcast has no cell as its place.
     if (target === undefined) continue
     const pair = make(signal, target, "hears")
     found.set(`${pair[0]} ${pair[1]}`, pair)

@@ -2,7 +2,7 @@
  * The consequences of a rollback for durable runs.
  *
  * A run that began after the horizon ends. A run that was open there goes back to the step that it had made by then, and
- * goes on from its log. A run that is over stays over.
+ * continues from its log. A run that is over stays over.
  *
  * @module
  */

@@ -50,7 +50,7 @@ export class RunUnheard extends Data.TaggedError("RunUnheard")<{ readonly signal
 }
 
 /**
- * A run waits for the end of an event of which it would not be told.
+ * A run waits for the end of an event that would not be reported to it.
  */
 export class EventUnsent extends Data.TaggedError("EventUnsent")<{ readonly id: string; readonly reason: string }> {
   readonly code = "run/event-unsent"
@@ -72,7 +72,7 @@ export class StepsFull extends Data.TaggedError("StepsFull")<{ readonly limit: s
 }
 
 /**
- * A run cannot go on: the module with which it began cannot be loaded, and its log does not fit the present module of that name.
+ * A run cannot continue: the module with which it began cannot be loaded, and its log does not fit the present module of that name.
  */
 export class CodeMissing extends Data.TaggedError("CodeMissing")<{ readonly digest: string; readonly reason: string }> {
   readonly code = CODE_MISSING

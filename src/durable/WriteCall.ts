@@ -1,7 +1,7 @@
 /**
  * The calls of a durable run that write.
  *
- * A run knows the places that it wrote itself. In a live segment the draft tells them; in a recorded one they follow from the
+ * A run knows the places that it wrote itself. In a live segment the draft has them; in a recorded one they follow from the
  * arguments of the body and the address that the log has.
  *
  * @module

@@ -241,7 +241,7 @@ const subscribe = (draft: Draft, inst: string, { heard, step }: { readonly heard
 /**
  * Writes an instance, regardless of the run's envelope.
  *
- * @throws InvalidValue where one that goes on would have no room for how it ends
+ * @throws InvalidValue if an instance that continues would have no room for its end
  */
 export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => {
   const write = Write.set(Instance.address(inst), instance)

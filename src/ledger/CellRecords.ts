@@ -53,7 +53,7 @@ export const pages = <Row>(records: CellRecords<Row>) => (store: PageStore, { af
   const rows: Array<Row> = []
   let last = after
   while (limit > 0) {
-    // One more than is answered tells whether there is another page.
+    // One more than is answered shows whether there is another page.
     const most = Math.min(limit - rows.length + 1, CHUNK)
     const names = namesBelow(store, records, { after: last, limit: most })
     for (const name of names) {

@@ -34,7 +34,7 @@ export interface Going {
 export interface ExpiryRule {
   /** The name of the kind: its folder among the notes below `/sys/index/over`, and its name in the journal. */
   readonly kind: string
-  /** The place of the kind among the others in the journal's list; the lowest comes first. */
+  /** The place of the kind among the others in the journal's list; the lowest is first. */
   readonly order: number
   /** The cells above its documents; the first is above the records themselves. */
   readonly folders: readonly [string, ...ReadonlyArray<string>]

@@ -118,7 +118,7 @@ export interface InputRule<L extends Kinds> {
 
 /** The journal form of timers that also run while the space is paused; they have a list of their own. */
 export interface UrgentTimers {
-  /** The JSON value that stands for a timer's key. */
+  /** The JSON value of a timer's key. */
   encode(key: string): unknown
   decode(value: unknown): string
 }
@@ -153,7 +153,7 @@ export interface SpaceMoment {
   readonly control: string | undefined
 }
 
-/** The part of a ledger that works outside the beat. A replay has none. A failure of a call is reported, and the space goes on. */
+/** The part of a ledger that works outside the beat. A replay has none. A failure of a call is reported, and the space continues. */
 export interface LiveLedger<Output = unknown> {
   /** Whether no work is in progress. A space with work in progress is not closed. */
   readonly isQuiet: boolean
@@ -295,7 +295,7 @@ export interface LedgerBeat<L extends Kinds = Kinds> {
   /** The transaction of an earlier run of the beat, if that run succeeded. */
   draftOf(run: number): Draft | undefined
   /**
-   * Has a durable run go on, by its operation: in this beat if it is still captured, otherwise in the next one. `rid` is the
+   * Resumes a durable run, by its operation: in this beat if it is still captured, otherwise in the next one. `rid` is the
    * request whose result it takes.
    */
   resume(oid: string, rid?: string): void

@@ -57,7 +57,7 @@ const fail = (reason: string): never => {
   throw new Error(reason)
 }
 
-/** Throws where a beat could not tell these ledgers apart, or where users could write their documents. */
+/** Throws if a beat could not distinguish these ledgers, or if users could write their documents. */
 const check = (ledgers: ReadonlyArray<Ledger>): void => {
   const folders = ledgers.flatMap(({ expiry, folders }) => [...folders, ...expiry?.folders ?? []])
   const open = folders.find((folder) => !Envelope.isReserved(folder))

@@ -18,13 +18,13 @@ export interface PageStore extends RecordStore, Pick<SpaceStore, "head"> {
   changed(beat: number): ReadonlyArray<string> | undefined
 }
 
-/** Records in their order, and where to go on; `undefined` at the end. */
+/** Records in their order, and the place of the next page; `undefined` at the end. */
 export interface Page<Row> {
   readonly rows: ReadonlyArray<Row>
   readonly next: string | undefined
 }
 
-/** A search for a record. It yields where a page has to end, and goes on in the next one. */
+/** A search for a record. It yields where a page has to end, and continues in the next one. */
 export type Search<Record> = Generator<void, Record | undefined, void>
 
 /** A space, as commands that prove something look at it. */
@@ -50,7 +50,7 @@ export interface Outside<K extends Kinds = Kinds, C extends Command = Command> {
   page(store: PageStore, request: SwitchedPage<K>): Page<ReturnType<K["Row"]>["Type"]>
   /** A whole record. */
   find(store: PageStore, id: string): RecordOf<K> | undefined
-  /** The search for a record that `find` does not find, if its id does not tell where it would lie. */
+  /** The search for a record that `find` does not find, if its id does not determine its place. */
   search?(store: PageStore, id: string): Search<RecordOf<K>> | undefined
   /** The refusal of a verb for a record that its beat did not find, and that is there. */
   closed?(id: string, record: RecordOf<K>): Error

@@ -1,7 +1,7 @@
 /**
  * The slices of the runtime that a build may leave out, as plain data: a ledger, or a group of routes.
  *
- * A build without a slice has none of its code, so what it has to say about that slice stands here.
+ * A build without a slice has none of its code, so its messages about that slice are here.
  *
  * @module
  */

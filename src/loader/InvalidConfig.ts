@@ -15,7 +15,7 @@ export class InvalidConfig extends Error {
   override readonly name = "InvalidConfig"
   readonly code = "config/invalid"
   readonly reason: string
-  /** Whether a value is not there that the configuration needs. It may come from an environment variable. */
+  /** Whether a value is not there that the configuration needs. An environment variable may supply it. */
   readonly isUnset: boolean
 
   constructor({ isUnset = false, reason }: { readonly reason: string; readonly isUnset?: boolean }) {

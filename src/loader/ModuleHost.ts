@@ -45,7 +45,7 @@ export const exportsOf = ({ default: module, ...others }: { readonly default?: u
  */
 export interface Change {
   /**
-   * The files up to now, relative to the project; for a folder of which the host tells no more, the folder. A load that began
+   * The files up to now, relative to the project; for a folder without further detail of the host, the folder. A load that began
    * earlier may have met the last ones.
    */
   readonly files: () => ReadonlyArray<string>

@@ -1,7 +1,7 @@
 /**
  * The environment variables that a configuration reads and the process does not have.
  *
- * A refusal of a value that is not there names them, since the value alone does not tell where it should have come from.
+ * A refusal of a value that is not there names them, since the value alone does not show its variable.
  *
  * @module
  */

@@ -4,7 +4,7 @@
  * A store over any database is one class that implements {@link Backend}, and a layer of
  * `Persistence` that opens it through `GroupStore.scoped`. `GroupStore` keeps the batches
  * between two flushes in memory and hands them to the backend as one {@link Group}: the
- * backend sees durable data alone. `plugins/README.md` tells how to write one, and
+ * backend sees durable data alone. `plugins/README.md` shows how to write one, and
  * `persistenceContract` of `systole/testing` tests it.
  *
  * All calls are synchronous. Texts are well-formed and without U+0000. Keys and names are

@@ -8,7 +8,7 @@
  * Once many receipts have gathered, they move into an index on disk in its order. Each flush moves one slice, so one
  * page takes many receipts. Opening a store reads the receipts that are not indexed yet.
  *
- * A receipt with its caller's own id has a second entry, by that id. One own id may stand in many receipts, so these
+ * A receipt with its caller's own id has a second entry, by that id. One own id may be in many receipts, so these
  * entries have a range of their own, and a search by an event's id meets none of them.
  *
  * @module
@@ -108,7 +108,7 @@ export class IdempotencyIndex {
   private swept: number
   private sweep: Sweep | undefined
 
-  /** `isNew` tells that the store was just created, so that nothing is read. */
+  /** `isNew` means that the store was just created, so no row is read. */
   constructor(sql: Statements, rows: SqlRows, { isNew, notes }: { readonly isNew: boolean; readonly notes: ReadonlyArray<string> }) {
     this.sql = sql
     this.rows = rows

@@ -12,7 +12,7 @@ import { hash as pure } from "./PureSha256.ts"
 import type { BlobPart, SpaceStore } from "./Persistence.ts"
 import { ContentTooLarge, PersistenceError } from "./PersistenceError.ts"
 
-/** The most bytes of content in the store of a space, as it comes over HTTP: 32 MiB. */
+/** The most bytes of content in the store of a space, and of one body over HTTP: 32 MiB. */
 export const STORED = 33_554_432
 
 /** The bytes of one part of large content: 4 MiB. */
@@ -63,7 +63,7 @@ export interface ContentStore {
 }
 
 /**
- * A page of a list that ends: a store whose pages do not go on in the order of keys has no more.
+ * A page of a list that ends: a store with pages out of the order of keys has no more.
  */
 export const listed = async (store: Pick<ContentStore, "list">, prefix: string, after: string): Promise<ObjectPage> => {
   const { more, objects } = await store.list(prefix, after)

@@ -3,7 +3,7 @@
  * at most 2,000,000 bytes.
  *
  * A row has the first part as its text, and its checksum covers the whole text. {@link mark} adds a constant to that
- * checksum, which tells the reader that there are more parts. A store without long texts has no table of parts.
+ * checksum, which shows the reader that there are more parts. A store without long texts has no table of parts.
  *
  * @module
  */

@@ -194,7 +194,7 @@ class MemoryBackend implements Backend {
     const { data } = this
     const writer = this.claim.next(data.writer, group.journal.length === 0)
     checkHead(this.space, group, data.head)
-    // Texts made on demand come first: a failure to make one must leave the store unchanged.
+    // Texts made on demand are first: a failure to make one must leave the store unchanged.
     const queued = Array.from(group.queued.values(), ({ id, seq, text }): QueueRow => ({ seq, id, text }))
     if (writer !== undefined) data.writer = writer
     this.claim.wrote(writer)

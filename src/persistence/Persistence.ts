@@ -146,7 +146,7 @@ export interface BlobWriter {
  * The open store of one space.
  *
  * Reads are synchronous and see all appended data. `append` refuses a batch with an entry that does not follow the
- * head, and a batch of a superseded handle. The refusal comes at the latest in `flush`, before any of the group is
+ * head, and a batch of a superseded handle. The refusal is raised at the latest in `flush`, before any of the group is
  * durable.
  *
  * A handle claims its epoch with its first write. That write is refused if another handle wrote since this one opened.
@@ -282,7 +282,7 @@ export class Persistence extends Context.Service<Persistence, {
   readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
   /** The names of the existing spaces, in no order. They are read while they are taken, which may throw `PersistenceError`. */
   readonly spaces: Effect.Effect<Iterable<string>, PersistenceError>
-  /** Fails while the place takes no more data, as on a full disk. Absent for a place that cannot tell. */
+  /** Fails while the place takes no more data, as on a full disk. Absent for a place that cannot determine it. */
   readonly ready?: Effect.Effect<void, PersistenceError>
 }>()("systole/persistence/Persistence") {}
 

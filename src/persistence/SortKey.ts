@@ -25,7 +25,7 @@ export const encode = (key: string): string => late.test(key) ? key.replace(ever
 export interface Range {
   /** Before all of them. */
   readonly start: string
-  /** After all of them, and before each other key that comes later. */
+  /** After all of them, and before each later key. */
   readonly last: string
   /** The least text after all of them. */
   readonly end: string

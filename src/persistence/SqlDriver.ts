@@ -68,6 +68,6 @@ export interface SqlSource {
   readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
   /** Returns the names of the existing spaces, in no order. They are read while they are taken. */
   readonly spaces: () => Iterable<string>
-  /** Throws while the place takes no more data. Absent for a place that cannot tell. */
+  /** Throws while the place takes no more data. Absent for a place that cannot determine it. */
   readonly ready?: () => void
 }

@@ -94,20 +94,20 @@ const unsupported = (beat: Beat, channel: string): void =>
     subject: Requests.channelAddress(Requests.SHARED, channel)
   }))
 
-/** Waits until the space goes on: the attempt is counted when it begins. */
+/** Waits until the space continues: the attempt is counted when it begins. */
 const hold = (beat: Beat, open: OpenRequests.Open, request: Requests.Request): void => {
   const next = Due.after(1, beat.moment)
   put(beat, open, { ...request, state: "pending_retry", attempt: request.attempt - 1, retry_beat: next.beat, retry_ms: next.moment })
   workOf(beat).timed.add(open.rid)
 }
 
-/** A request with a failed attempt, and the wait that the other side asked for. */
+/** A request with a failed attempt, and the wait that the other side requested. */
 interface Failing {
   readonly failed: Requests.Request
   readonly retryAfterMs: number | undefined
 }
 
-/** Waits 1, 2, 4 … beats for the next attempt, and as long as the other side asks, at most until the deadline. */
+/** Waits 1, 2, 4 … beats for the next attempt, and as long as the other side requests, at most until the deadline. */
 const postpone = (beat: Beat, open: OpenRequests.Open, { failed, retryAfterMs = 0 }: Failing): void => {
   const { attempt, deadline_unix_ns } = failed
   const next = Due.after(Math.min(2 ** (attempt - 1), MAX_BACKOFF), beat.moment)
@@ -166,7 +166,7 @@ const undone = (beat: Beat, open: OpenRequests.Open, { channel, enzyme, opcode, 
 const put = ({ stage }: Beat, { oid, rid }: Pick<OpenRequests.Open, "oid" | "rid">, request: Requests.Request): void =>
   stage.put(Requests.address(oid, rid), Requests.write(request), CAPTURE)
 
-/** Writes a result. Its signal follows at the commit; a durable run that awaits it goes on. */
+/** Writes a result. Its signal follows at the commit; a durable run that awaits it continues. */
 const finish = (beat: Beat, finished: Finished, writer: number): void => {
   const { open, request: { retry_beat: _beat, retry_ms: _ms, ...request } } = finished
   beat.stage.put(Requests.address(open.oid, open.rid), Requests.write(request), writer)

@@ -29,7 +29,7 @@ export interface Kept {
  * @since 0.1.0
  */
 export interface Job {
-  /** The space that asked. */
+  /** The space of the request. */
   readonly space: string
   /** The id of the request. It is part of each message about the request. */
   readonly rid: string
@@ -49,7 +49,7 @@ export interface Job {
   readonly signal: AbortSignal
   /**
    * Stores content in the space of the request, at most `limit` bytes; the default is 32 MiB. An abort of the job ends it,
-   * also while no chunk comes.
+   * also while no chunk arrives.
    */
   readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit?: number) => Promise<Kept>
   /** Reads content of the space by its address; `undefined` if the space does not have it. */

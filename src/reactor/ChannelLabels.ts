@@ -34,7 +34,7 @@ export const added = (rules: Rules, channels: Channels): Rules => {
   }
   for (const { atoms, id } of labelled) {
     for (const pattern of patternsOf(id)) add(pattern, atoms)
-    // The dossier appears with the first request, so it tells that there was one.
+    // The dossier appears with the first request, so it shows that there was one.
     for (const pattern of SHARED) add(pattern, atoms)
   }
   return { cells, declassify: rules.declassify }

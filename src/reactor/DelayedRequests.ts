@@ -50,7 +50,7 @@ export class DelayedRequests {
     if (this.open.delete(rid) && this.heap.size > 2 * this.open.size + FEW) this.heap.retain((delayed) => this.isOpen(delayed))
   }
 
-  /** Removes the requests whose time has come, and returns them in the order of their times. */
+  /** Removes the due requests, and returns them in the order of their times. */
   takeDue(now: number): ReadonlyArray<string> {
     const due: Array<string> = []
     for (let first = this.first(); first !== undefined && first.moment <= now; first = this.first()) {

@@ -2,7 +2,7 @@
  * The captured input of requests: completions, changed channels, channels with room, the limit on open requests, and the
  * lengths of signal chains.
  *
- * The journal keeps the completions, and of the other parts those that a run asked for.
+ * The journal keeps the completions, and of the other parts those that a run read.
  *
  * @module
  */

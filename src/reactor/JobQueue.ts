@@ -256,7 +256,7 @@ export class JobQueue {
       const job = queued.make()
       if (job === undefined) return undefined
       const { abortMillis = ABORT_MILLIS, timeoutMs } = this.channel
-      // An abort may come after the end, while the result is stored.
+      // An abort may arrive after the end, while the result is stored.
       const wait = () => {
         if (!progress.isOver) progress.disarm = this.host.after(abortMillis, () => this.hang(progress))
       }

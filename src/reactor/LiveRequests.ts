@@ -216,7 +216,7 @@ export class LiveRequests implements LiveLedger<Output> {
     return this.job(open, request, attempt.controller.signal)
   }
 
-  /** Holds back the requests without a job: their attempts begin when the space goes on. */
+  /** Holds back the requests without a job: their attempts begin when the space continues. */
   private holdBack(): void {
     for (const attempt of this.attempts.values()) {
       if (!attempt.isWaiting) continue

@@ -1,7 +1,7 @@
 /**
  * The open requests of a space, and the input that its live half brings.
  *
- * The open requests follow from the cells alone. The completions and the changed channels come from the host; a beat
+ * The open requests follow from the cells alone. The completions and the changed channels are those of the host; a beat
  * captures them, and its commit drops them.
  *
  * @module
@@ -18,7 +18,7 @@ import * as Requests from "./Request.ts"
 export interface Completion {
   readonly rid: string
   readonly attempt: number
-  /** The number of transferred bytes; `undefined` if the channel told none. */
+  /** The number of transferred bytes; `undefined` if the channel reported none. */
   readonly bytes: number | undefined
   /** The value of the result; `undefined` without one and for a failure. */
   readonly value: Document.Document | undefined
@@ -33,7 +33,7 @@ export interface Failed {
   readonly errno: number
   readonly code: string
   readonly retryable: boolean
-  /** The least wait before the next attempt, in milliseconds, as the other side asked. */
+  /** The least wait before the next attempt, in milliseconds, as the other side requested. */
   readonly retryAfterMs?: number
   /** The reason that the channel gave. */
   readonly note?: string
@@ -50,7 +50,7 @@ export interface Input {
   readonly rooms: ReadonlyArray<string>
   /** In a replay, the recorded lengths of signal chains, by event; `undefined` in a live beat. */
   readonly depths: ReadonlyMap<string, number> | undefined
-  /** The parts that a run asked for. */
+  /** The parts that a run read. */
   readonly asked: Asked
 }
 
@@ -105,7 +105,7 @@ export class OpenRequests {
   isAwaited = false
   /** Has the live half hold back the attempts that have not begun; called by each capture of a space that is paused or about to be. */
   holdBack: (() => void) | undefined
-  /** The input of beats without completions, reused until a run asks for a part of it. */
+  /** The input of beats without completions, reused until a run reads a part of it. */
   idle: Input | undefined
   /** Open requests that have no job yet. */
   readonly delayed = new DelayedRequests()

@@ -37,7 +37,7 @@ export class Reactor extends Context.Service<Reactor, {
   readonly jobs: () => ReadonlyMap<string, JobState>
 }>()("systole/reactor/Reactor") {
   /**
-   * Executes jobs as they come, each channel with its own limit.
+   * Executes jobs as they arrive, each channel with its own limit.
    *
    * @category layers
    * @since 0.1.0

@@ -82,7 +82,7 @@ export interface Request {
   readonly code?: string
   /** The reason that the channel gave for the newest failed attempt. */
   readonly note?: string
-  /** The wait in milliseconds that the other side asked for with the failure. */
+  /** The wait in milliseconds that the other side requested with the failure. */
   readonly retry_after_ms?: number
   /** Whether an attempt ended without an answer, as by a time-out, so that it may have had its effect. No success has it. */
   readonly uncertain?: boolean
@@ -218,7 +218,7 @@ export const bySubmission = (a: string, b: string): number => {
   return left[0] - right[0] || left[1] - right[1] || left[2] - right[2]
 }
 
-/** The beat, the run and the number of the call that asked for a request; the run is -1 for a command. */
+/** The beat, the run and the number of the call that made a request; the run is -1 for a command. */
 export const placesOf = (rid: string): readonly [beat: number, run: number, nth: number] => {
   const [beat, run, nth] = rid.slice(rid.indexOf(":") + 1).split(".")
   return [Number(beat), run === "x" ? -1 : Number(run), Number(nth)]

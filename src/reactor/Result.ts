@@ -52,7 +52,7 @@ const failureOf = (error: unknown): Failed => {
   if (!(error instanceof ChannelError)) return { ...Errno.of(error), note: `the channel threw ${nameOf(error)}` }
   const { code, errno, reason, retryAfterMs = -1, retryable } = error
   const isErrno = Number.isInteger(errno) && errno < 0 && errno >= -MAX_ERRNO
-  // An attempt with that code counts as none, so a channel that gives it would be asked for ever.
+  // An attempt with that code counts as none, so a channel that gives it would get attempts for ever.
   if (code.length === 0 || code.length > MAX_CODE || code === HELD.code) return INVALID_RESULT
   const isWait = Number.isSafeInteger(retryAfterMs) && retryAfterMs >= 0 && retryAfterMs <= MAX_WAIT
   return {

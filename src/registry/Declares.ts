@@ -63,7 +63,7 @@ const isCell = (named: Cell<unknown> | AnyFamily): named is Cell<unknown> => "ad
 const textOf = (named: Named, ofFamily: (family: AnyFamily) => string): string =>
   !is(named) ? named as string : isCell(named) ? textAt(named) : ofFamily(named)
 
-/** The pattern of the cells that are named: `*` stands for each `:name` of a family. */
+/** The pattern of the cells that are named: `*` replaces each `:name` of a family. */
 export const patternOf = (named: Named): string => textOf(named, ({ declared }) => declared.template.pattern)
 
 /** The path of the cells that are named: a family keeps its `:name` segments. */

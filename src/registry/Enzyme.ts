@@ -54,7 +54,7 @@ export interface Event<
 /** The signals that an enzyme takes: a pattern, or signals of a type. */
 export type Query = string | Declares.AnySignal
 
-/** The event of an enzyme. One that requires a target has it as a text. A query tells the names and, with a type, the payload. */
+/** The event of an enzyme. One that requires a target has it as a text. A query determines the names and, with a type, the payload. */
 export type EventOf<Payload, Required extends Targeting, Asked extends Query> = Event<
   Asked extends Signal<infer Typed, never> ? Typed : Payload,
   Required extends "required" ? string : string | undefined,

@@ -34,7 +34,7 @@ interface Type<In> {
   readonly fits: (value: unknown) => boolean
   /** The expected value in words. */
   readonly expected: string
-  /** A further check of a value that fits. It throws, and its message tells the fault. */
+  /** A further check of a value that fits. It throws, and its message states the fault. */
   readonly check?: ((value: In) => unknown) | undefined
 }
 
@@ -235,7 +235,7 @@ export const fields = {
    * Whether a run may wait, across beats and restarts: for `tx.sleep`, `tx.waitForSignal` and results of `tx.io`.
    *
    * The body is cut into segments at its awaits. Each segment is one run with its own transaction, and its writes are
-   * kept whatever comes later. After a restart the body is executed again with its recorded reads and results, so it
+   * kept, regardless of later failures. After a restart the body is executed again with its recorded reads and results, so it
    * takes time, chance and data from the transaction alone, and awaits no other promises.
    */
   durable: fixed<boolean>(flag, false),

@@ -60,7 +60,7 @@ export class Retry extends Data.TaggedError("Retry")<{ readonly reason: string; 
   }
 }
 
-/** The wait that a `Retry` of any copy of the package asks for, as it stands; `undefined` for none. */
+/** The wait that a `Retry` of any copy of the package requests, unchanged; `undefined` for none. */
 export const afterOf = (error: unknown): unknown => (error as Pick<Retry, "after">).after
 
 /**

@@ -21,7 +21,7 @@ export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{ readonl
 /** The most characters of a reason. */
 const MAX_REASON = 2000
 
-/** The decoders of schemas, each made when its first payload comes. */
+/** The decoders of schemas, each made with its first payload. */
 const decoders = new WeakMap<object, (payload: unknown) => Exit.Exit<unknown, unknown>>()
 
 /**

@@ -14,12 +14,12 @@ export interface RunScope {
   readonly inside: <A>(run: () => A) => A
   /** Calls a function of the host out of scope, from wherever. */
   readonly outside: <A>(act: () => A) => A
-  /** A run that has returned goes on by itself, until `ends`. */
+  /** A run that has returned continues by itself, until `ends`. */
   readonly begins: () => void
   /** The body of a run may be dropped while it waits. Then its run ends once nothing can resume it. */
   readonly mayNeverEnd: (body: object) => void
   readonly ends: (body: object) => void
-  /** The place in the code of a module from which an error comes, such as `enzymes/greet.ts:12:7`, if the host tells it. */
+  /** The place in the code of a module that raised an error, such as `enzymes/greet.ts:12:7`, if the host reports it. */
   readonly placeOf: (error: unknown) => string | undefined
 }
 

@@ -129,7 +129,7 @@ export const nextDue = (entry: Entry, now: Due.Now): ReadonlyArray<Due.Due> => {
   if (isTimed(entry) && entry.deadline > 0) times.push(deadlineOf(entry))
   if (entry.state === "pending") times.push(dueOf(entry))
   else if (isGraced(entry) && (entry.grace_used < entry.max_grace || !isResting(entry))) times.push(lateOf(entry, now))
-  // A time that cannot come before another one is dropped.
+  // A time that cannot be due before another one is dropped.
   const isRedundant = (time: Time.Time, i: number): boolean =>
     times.some((other, j) => i !== j && isBefore(other, time) && (i > j || !isBefore(time, other)))
   return times.filter((time, i) => !isRedundant(time, i)).map((time) => Time.due(time, now))

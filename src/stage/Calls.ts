@@ -15,7 +15,7 @@ import type { TypedRequest } from "./Typed.ts"
 type AnyFamily = Family<unknown, never, never>
 type Under = [under?: unknown]
 
-/** A request as it comes: of any type, with the values of its `:name` segments. */
+/** A request before its check: of any type, with the values of its `:name` segments. */
 type Request = TypedRequest<unknown, object> & { readonly params?: object }
 
 /**

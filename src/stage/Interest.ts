@@ -1,7 +1,7 @@
 /**
  * The interest of ledgers in documents, by the folders that they claim.
  *
- * The stage asks once per document that a beat writes. A beat without a document of a ledger therefore runs no code of
+ * The stage checks once per document that a beat writes. A beat without a document of a ledger therefore runs no code of
  * that ledger.
  *
  * @module

@@ -30,7 +30,7 @@ export interface RequestOptions {
   readonly budget?: number | string
   /** The deadline in milliseconds from now, from 1 to 2^43, or as a time such as `"10s"`. The request fails at the first of both. */
   readonly timeoutMs?: number | string
-  /** The expected number of bytes. It is recorded, and is the number of bytes of a completion that tells none. */
+  /** The expected number of bytes. It is recorded, and is the number of bytes of a completion that states none. */
   readonly bytes?: number
   /**
    * The maximum number of attempts, from 1 to 1000. The default is 3 for a repeatable opcode, and 1 for any other, which is so
@@ -86,7 +86,7 @@ export interface IoResult {
   readonly code?: string
   /** The reason that the channel gave, at most 500 characters. */
   readonly note?: string
-  /** The wait in milliseconds that the other side asked for with the failure, such as by the header `Retry-After`. */
+  /** The wait in milliseconds that the other side requested with the failure, such as by the header `Retry-After`. */
   readonly retry_after_ms?: number
   /** The number of attempts. */
   readonly attempt: number

@@ -214,7 +214,7 @@ export interface ReportLaunch {
  * The description of a new rendezvous.
  *
  * Beats are integers or their decimal texts. A relative wait also takes its nominal duration by the tempo of the space,
- * even if beats run faster. Omitted fields come from the cell `/defaults/<prof>`, or have the defaults below.
+ * even if beats run faster. Omitted fields are those of the cell `/defaults/<prof>`, or the defaults below.
  */
 export interface RendezvousSpec {
   /** A name such as `job17` or `app:job17`. An existing entry of the same key is replaced, but not in the beat of its completion. */

@@ -124,7 +124,7 @@ const dueAt = (at: At, beat: number): DueAt => {
 }
 
 /**
- * Refuses a wait for a beat that is not to come any more.
+ * Refuses a wait for a beat in the past.
  *
  * @throws InvalidSignal
  */

@@ -28,7 +28,7 @@ export interface Place {
   readonly depth: Depth
 }
 
-/** Returns the transitive sources of derived cells. The merge asks only where the answer can decide it. */
+/** Returns the transitive sources of derived cells. The merge calls it only where the answer can decide. */
 export interface Lineage {
   /** The sources of a run's read; `undefined` if no node derives the place. */
   readonly origins: (read: Address.Address, depth: Depth, run: number) => Origins | undefined
@@ -38,7 +38,7 @@ export interface Lineage {
   readonly isDerived: (place: Place) => boolean
   /** The changes that nodes read, other than through nodes. */
   readonly noticed: (changes: ReadonlyArray<Changed>, run: number) => ReadonlyArray<Changed>
-  /** Whether a place derives from any of these changes, or from a node that has never run. The runs of the beat still go on. */
+  /** Whether a place derives from any of these changes, or from a node that has never run. The runs of the beat continue. */
   readonly covers: (place: Place, changes: ReadonlyArray<Changed>, run: number) => boolean
   /** In a replay, what came of the earlier reads of a run; absent where there is a graph. */
   readonly recorded?: (run: number) => "stale" | "lost" | "current"

@@ -1,7 +1,7 @@
 /**
  * Semantics: the rules that changed, so that older journals replay by the rules that made them.
  *
- * A journal entry names the semantics of its beat. A replay follows an earlier rule where that is one branch, which asks this
+ * A journal entry names the semantics of its beat. A replay follows an earlier rule where that is one branch, which consults this
  * table; any other difference ends it with `replay/semantics`.
  *
  * @module
@@ -22,7 +22,7 @@ const since = {
   earlierReads: 2,
   /** The last segment of a run that ended by its cancellation is merged, and one that is refused is `run/undo-lost`. */
   undoIsMerged: 2,
-  /** A failed segment tells how many writes and signals it drops. */
+  /** A failed segment reports how many writes and signals it drops. */
   dropsAreTold: 2,
   /** The end of a run cancels its requests, and reports those that it never awaited. */
   requestsEndWithRun: 2,
@@ -42,7 +42,7 @@ const since = {
   holderIsNamed: 2,
   /** An error of a body has no code that the runtime reserves. */
   codesAreReserved: 2,
-  /** The record of a request tells whether an attempt may have had its effect. */
+  /** The record of a request shows whether an attempt may have had its effect. */
   doubtIsRecorded: 2,
   /** The dossier of a pause, a rollback or a shutdown has the state of the reactor. */
   reactorIsRecorded: 2,
@@ -63,8 +63,8 @@ export interface Following {
  */
 export const follows = ({ semantics }: Following, rule: Rule): boolean => semantics >= since[rule]
 
-/** The semantics as an entry or a first step tells them: the first ones by none. */
+/** The semantics in the form of an entry or a first step, which names none for the first ones. */
 export const told = ({ semantics }: Following): number | undefined => semantics > FIRST ? semantics : undefined
 
-/** The semantics that an entry or a first step tells. */
+/** The semantics that an entry or a first step names. */
 export const read = (told: number | undefined): number => told ?? FIRST
