@@ -314,7 +314,7 @@ const asEnzyme = (exported: unknown): Enzyme.Enzyme => {
   if (typeof exported !== "object" || exported === null) {
     throw new Error(
       `it exports a value of type ${typeof exported}. ` +
-        "Export what Enzyme.make, Computation.make, Effect.make, Materializer.make or Plugin.make returns"
+        "Export what Enzyme.make, Computation.make, Reaction.make, Materializer.make or Plugin.make returns"
     )
   }
   return Enzyme.make((Enzyme.is(exported) ? withoutTag(exported) : exported) as Enzyme.Definition)

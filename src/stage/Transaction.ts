@@ -15,7 +15,7 @@ import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from ".
 import type { Ledgers } from "./Ledgers.ts"
 import type { Fields, Given, Heard, Item, TypedRequest, Under } from "./Typed.ts"
 
-/** A node that a run may start, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
+/** A node that a run may start, defined with `Computation.make`, `Reaction.make` or `Materializer.make`. */
 export interface Startable {
   readonly _tag: "Computation" | "Effect" | "Materializer"
   readonly name: string

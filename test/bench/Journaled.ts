@@ -6,7 +6,7 @@
  */
 import { Effect as Fx, Layer, Scope } from "effect"
 import type { NodeDefinition, Persistence, Space, Value } from "systole"
-import { Cell, Computation, defaults, Effect, Kernel, KernelSettings, MemoryStore, Reactor, Registry, Scheduler, Slices } from "systole"
+import { Cell, Computation, defaults, Kernel, KernelSettings, MemoryStore, Reaction, Reactor, Registry, Scheduler, Slices } from "systole"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import type { Library, Reader } from "./Reactive.ts"
@@ -88,7 +88,7 @@ export const make = async (): Promise<Journaled> => {
       return Cell.make(output)
     },
     effect: (run) => {
-      register(Effect.make({ name: `e${made++}`, read: counted(run), deliver: nothing, noDebounce: true }))
+      register(Reaction.make({ name: `e${made++}`, read: counted(run), deliver: nothing, noDebounce: true }))
       step()
     },
     write: (source, value) => write(space, source, value),
@@ -130,7 +130,7 @@ export const persisted = async (count: number) => {
       output: `/c/${i}`,
       run: (tx) => Number(tx.get(`/s/${Math.floor(i / 20)}`) ?? 0) + i
     })),
-    ...Array.from({ length: Math.ceil(count / READS) }, (_, i) => Effect.make({
+    ...Array.from({ length: Math.ceil(count / READS) }, (_, i) => Reaction.make({
       name: `e${i}`,
       read: (tx) => {
         let sum = 0

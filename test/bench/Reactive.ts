@@ -8,7 +8,7 @@ import * as alien from "alien-signals"
 import * as preact from "@preact/signals-core"
 import * as mobx from "mobx"
 import type { Value } from "systole"
-import { Cell, Computation, Effect, SpaceScheduler } from "systole"
+import { Cell, Computation, Reaction, SpaceScheduler } from "systole"
 import { Labels } from "../../src/stage/Labels.ts"
 
 /** Reads within a computed value or an effect. For Systole it is the transaction of the node. */
@@ -150,7 +150,7 @@ const around = (scheduler: SpaceScheduler, settle: (scheduler: SpaceScheduler) =
       return Cell.make(output)
     },
     effect: (run) => {
-      scheduler.register(Effect.make({ name: `e${made++}`, read: run as unknown as (tx: Reader<Cell.Cell>) => Value, deliver: nothing }))
+      scheduler.register(Reaction.make({ name: `e${made++}`, read: run as unknown as (tx: Reader<Cell.Cell>) => Value, deliver: nothing }))
       settle(scheduler)
     },
     write: (source, value) => scheduler.set(source, value),

@@ -10,7 +10,7 @@
  */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { Cell, Computation, Effect, SpaceScheduler } from "systole"
+import { Cell, Computation, Reaction, SpaceScheduler } from "systole"
 import type { Bench, Case, Round } from "./Bench.ts"
 import { quantile } from "./Bench.ts"
 import * as Journaled from "./Journaled.ts"
@@ -113,7 +113,8 @@ const dormant = (count: number, { every, readers }: { readonly every: number; re
     const source = `/s/${Math.floor(i / readers)}`
     scheduler.register(Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => Number(tx.get(source) ?? 0) + i }))
     scheduler.pull(`/c/${i}`)
-    if (every > 0 && i % every === 0) scheduler.register(Effect.make({ name: `e${i}`, read: (tx) => tx.get(`/c/${i}`), deliver: nothing }))
+    if (every === 0 || i % every !== 0) continue
+    scheduler.register(Reaction.make({ name: `e${i}`, read: (tx) => tx.get(`/c/${i}`), deliver: nothing }))
   }
   scheduler.settle()
   return scheduler
@@ -178,7 +179,7 @@ const idle = (): Case => {
   let value = 0
   const change = (count: number): Round => () => {
     const { cell, scheduler } = engines.get(count) ?? { scheduler: dormant(count, { every: 0, readers: 20 }), cell: Cell.make("/watched") }
-    if (!engines.has(count)) scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get(cell), deliver: nothing }))
+    if (!engines.has(count)) scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get(cell), deliver: nothing }))
     engines.set(count, { scheduler, cell })
     return 1000 * elapsed(() => {
       for (let i = 0; i < 1000; i++) {
@@ -207,7 +208,7 @@ const wide = (size: number) => {
   scheduler.register(
     Computation.make({ name: "total", output: "/total", run: (tx) => above.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) })
   )
-  scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/total"), deliver: nothing }))
+  scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/total"), deliver: nothing }))
   scheduler.settle()
   return scheduler
 }
@@ -254,7 +255,7 @@ const leaves = (): Case => {
     }
     const ends = Array.from({ length: width }, (_, i) => `/l10/${i}`)
     for (const end of isWatched ? ends : []) {
-      scheduler.register(Effect.make({ name: `watch-${end.slice(5)}`, read: (tx) => tx.get(end), deliver: nothing }))
+      scheduler.register(Reaction.make({ name: `watch-${end.slice(5)}`, read: (tx) => tx.get(end), deliver: nothing }))
     }
     let value = 0
     return () => 1000 * elapsed(() => {
@@ -282,7 +283,7 @@ const unchanged = (): ReadonlyArray<Case> => {
   const scheduler = new SpaceScheduler()
   const cells = Array.from({ length: 10_000 }, (_, i) => Cell.make(`/s/${i}`))
   const turn = Cell.make("/turn")
-  scheduler.register(Effect.make({
+  scheduler.register(Reaction.make({
     name: "reader",
     read: (tx) => {
       let sum = Number(tx.get(turn) ?? 0)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { Transaction, Value } from "systole"
-import { Computation, Effect, replay, Retry, SpaceScheduler } from "systole"
+import { Computation, Reaction, replay, Retry, SpaceScheduler } from "systole"
 import { causesOf } from "../../src/scheduler/graph/Reads.ts"
 import { MAX_NESTING } from "../../src/scheduler/run/ReadSet.ts"
 import type { NodeRun } from "../../src/scheduler/graph/Node.ts"
@@ -28,7 +28,7 @@ describe("K: attempts of nodes", () => {
         scheduler.register(Computation.make({ name: `step${chain}.${i}`, output: `/x/${chain}/${i}`, run }))
       }
     }
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({
       name: "top",
       read: (tx) => {
         const { node } = tx as unknown as NodeRun

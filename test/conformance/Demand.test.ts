@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Value } from "systole"
-import { Computation, Effect, Kernel, SpaceScheduler } from "systole"
+import { Computation, Kernel, Reaction, SpaceScheduler } from "systole"
 import { TestRuntime } from "systole/testing"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -276,7 +276,7 @@ describe("G: invalidation, liveness, demand", () => {
         name: `n${i}`, output: `/ring/${i}`, reads: [above], run: (tx) => Math.min(1, number(tx.get(above)))
       }))
     }
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/ring/0"), deliver: () => {} }))
+    scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/ring/0"), deliver: () => {} }))
     scheduler.settle()
     scheduler.remove("watch")
     assert.isTrue(scheduler.snapshot().every(({ live }) => !live))
@@ -315,7 +315,7 @@ describe("G: invalidation, liveness, demand", () => {
   it("G31 a failed run leaves none of its started nodes, and those of the run before it stay", () => {
     const scheduler = new SpaceScheduler()
     const child = (name: string) => Computation.make({ name, output: `/${name}`, run: (tx) => tx.get("/x") })
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({
       name: "parent",
       read: (tx) => {
         tx.start(child("old"))

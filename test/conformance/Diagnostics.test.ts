@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Report, Space, Told, Transaction } from "systole"
-import { CurrentReporter, Effect as Node, Enzyme, Kernel, Link, Reporter, Retry } from "systole"
+import { CurrentReporter, Reaction as Node, Enzyme, Kernel, Link, Reporter, Retry } from "systole"
 import { controlled, enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { isReplayedEqual } from "./ReplayCheck.ts"

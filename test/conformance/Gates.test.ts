@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect as Fx, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Transaction, Value } from "systole"
-import { Computation, Effect, Kernel, Pacemaker, replay, SpaceScheduler } from "systole"
+import { Computation, Kernel, Pacemaker, Reaction, replay, SpaceScheduler } from "systole"
 import { TestPacemaker } from "systole/testing"
 import { enzyme, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -101,7 +101,7 @@ describe("J: gates and idle", () => {
     }))
 
   it("J6 two slow runs cause no debounce, and a third one does, in another process as well", () => {
-    const effect = Effect.make({ name: "slow", read: (tx) => tx.get("/x"), deliver: () => {} })
+    const effect = Reaction.make({ name: "slow", read: (tx) => tx.get("/x"), deliver: () => {} })
     const begin = () => {
       const scheduler = new SpaceScheduler()
       scheduler.set("/x", 1)
@@ -122,7 +122,7 @@ describe("J: gates and idle", () => {
 
   it("J8 a shorter debounce moves the wake earlier, and a longer one does not delay it", () => {
     const scheduler = new SpaceScheduler()
-    const node = scheduler.register(Effect.make({ name: "late", read: (tx) => tx.get("/x"), deliver: () => {}, debounce: 100 }))
+    const node = scheduler.register(Reaction.make({ name: "late", read: (tx) => tx.get("/x"), deliver: () => {}, debounce: 100 }))
     scheduler.settle(0)
     assert.strictEqual(scheduler.nextDue, 100)
     scheduler.gates.set(node, { debounce: 40 })
@@ -134,7 +134,7 @@ describe("J: gates and idle", () => {
   it("J9 if the first gate opens early, the wake is that of the next", () => {
     const scheduler = new SpaceScheduler()
     const [first] = [100, 300].map(
-      (debounce) => scheduler.register(Effect.make({ name: `late${debounce}`, read: () => null, deliver: () => {}, debounce }))
+      (debounce) => scheduler.register(Reaction.make({ name: `late${debounce}`, read: () => null, deliver: () => {}, debounce }))
     )
     scheduler.settle(0)
     assert.strictEqual(scheduler.nextDue, 100)
@@ -145,7 +145,7 @@ describe("J: gates and idle", () => {
   it("J11 a node without demand arms no wake", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 100, run: (tx) => tx.get("/x") }))
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/slow"), deliver: () => {} }))
+    scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/slow"), deliver: () => {} }))
     scheduler.settle(0)
     scheduler.set("/x", 1)
     scheduler.settle(1)
@@ -308,7 +308,7 @@ describe("J: gates and idle", () => {
     Fx.gen(function*() {
       for (const ends of ["well", "badly"]) {
         const gate = yield* Deferred.make<void, Error>()
-        const space = yield* Graph.open(Effect.make({
+        const space = yield* Graph.open(Reaction.make({
           name: `slow-${ends}`,
           read: (tx) => tx.get(`/data/${ends}`),
           deliver: () => Fx.runPromise(Deferred.await(gate))

@@ -5,7 +5,7 @@
  */
 import { Effect as Fx, Fiber } from "effect"
 import type { NodeDefinition, Space, Transaction, Value } from "systole"
-import { Computation, Effect, Kernel, Materializer } from "systole"
+import { Computation, Kernel, Materializer, Reaction } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -38,8 +38,8 @@ export class Log {
     return Computation.make({ ...rest, name, run: (tx) => (this.ran(name, tx), run(tx)) })
   }
 
-  effect(name: string, read: (tx: Transaction) => Value, more: Partial<Effect.EffectDefinition<Value>> = {}): NodeDefinition {
-    return Effect.make<Value>({
+  effect(name: string, read: (tx: Transaction) => Value, more: Partial<Reaction.ReactionDefinition<Value>> = {}): NodeDefinition {
+    return Reaction.make<Value>({
       name,
       ...more,
       read: (tx) => (this.ran(name, tx), read(tx)),

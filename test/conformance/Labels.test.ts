@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
-import { Computation, Effect, Kernel, Retry, why } from "systole"
+import { Computation, Kernel, Reaction, Retry, why } from "systole"
 import { controlled, enzyme, handlingOf, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { present } from "../support/Present.ts"
@@ -77,7 +77,7 @@ describe("M: labels", () => {
         run: (tx) => Number(tx.get("/data/a") ?? 0) + Number(tx.get("/data/b") ?? 0)
       }))
       yield* kernel.register(Computation.make({ name: "names", output: "/data/names", run: (tx) => tx.list("/data/items").length }))
-      yield* kernel.register(Effect.make({ name: "show", read: (tx) => [tx.get("/data/sum"), tx.get("/data/names")], deliver: () => {} }))
+      yield* kernel.register(Reaction.make({ name: "show", read: (tx) => [tx.get("/data/sum"), tx.get("/data/names")], deliver: () => {} }))
       const put = enzyme("put", (tx, { payload }) => {
         for (const address of payload as ReadonlyArray<string>) tx.set(address, tx.beat)
       })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { Transaction, Value } from "systole"
-import { Computation, Effect, Kernel, SpaceScheduler } from "systole"
+import { Computation, Kernel, Reaction, SpaceScheduler } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as Random from "../support/Random.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -35,7 +35,7 @@ const rebuilt = (scheduler: SpaceScheduler): Record<string, number> => {
 describe("G: liveness", () => {
   it("G24 readers registered before the writer give it their demand, and so to its own writers", () => {
     const scheduler = new SpaceScheduler()
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/b"), deliver: () => {} }))
+    scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/b"), deliver: () => {} }))
     scheduler.settle()
     scheduler.register(Computation.make({ name: "a", output: "/a", run: () => 1 }))
     assert.strictEqual(viewOf(scheduler, "a").liveRefs, 0)
@@ -61,7 +61,7 @@ describe("G: liveness", () => {
           return sum % 3
         }
         const kind = draw(5)
-        if (kind === 0) return Effect.make({ name, read, deliver: () => {} })
+        if (kind === 0) return Reaction.make({ name, read, deliver: () => {} })
         return Computation.make({ name, output: `/c/${i}`, run: read })
       }
       for (let i = 0; i < size * 2; i++) scheduler.set(place(i), draw(size))
@@ -71,7 +71,7 @@ describe("G: liveness", () => {
         if (draw(3) > 0) scheduler.set(place(draw(size * 2)), draw(size))
         else if (known === undefined) scheduler.register(define(i))
         else if (draw(2) === 0) scheduler.remove(`n${i}`)
-        else if (known.definition._tag === "Computation") scheduler.register(Effect.make({
+        else if (known.definition._tag === "Computation") scheduler.register(Reaction.make({
           name: `n${i}`,
           read: (tx) => tx.get(`/c/${draw(size)}`) ?? null,
           deliver: () => {}
@@ -91,7 +91,7 @@ describe("G: liveness", () => {
     scheduler.register(Computation.make({ name: "d", output: "/d", run: () => 1 }))
     scheduler.register(Computation.make({ name: "b", output: "/b", run: () => 1 }))
     assert.deepStrictEqual(scheduler.snapshot().map(({ name }) => name), ["a", "b", "c", "d"])
-    scheduler.register(Effect.make({ name: "e", read: () => 1, deliver: () => {} }))
+    scheduler.register(Reaction.make({ name: "e", read: () => 1, deliver: () => {} }))
     assert.throws(() => scheduler.register(Computation.make({ name: "e", output: "/e", run: () => 1 })), /cannot become a Computation/)
   })
 
@@ -102,8 +102,8 @@ describe("G: liveness", () => {
     // Its position is the first one, from before any start.
     scheduler.register(child)
     scheduler.remove("child")
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/child") ?? null, deliver: () => {} }))
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/child") ?? null, deliver: () => {} }))
+    scheduler.register(Reaction.make({
       name: "parent",
       read: (tx) => {
         order.push("parent")
@@ -126,7 +126,7 @@ describe("G: liveness", () => {
       const scheduler = new SpaceScheduler()
       for (const name of names) scheduler.register(Computation.make({ name, output: `/c/${name}`, run: (tx) => tx.list("/c").length }))
       for (const name of names) {
-        scheduler.register(Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/c/${name}`) ?? null, deliver: () => {} }))
+        scheduler.register(Reaction.make({ name: `watch-${name}`, read: (tx) => tx.get(`/c/${name}`) ?? null, deliver: () => {} }))
       }
       scheduler.settle()
       return scheduler
@@ -142,7 +142,7 @@ describe("G: liveness", () => {
           assert.strictEqual(scheduler.pull(`/c/${name}`), name === first ? undefined : 2, `${name} without ${first}`)
         }
         // A watched node loses its output in the graph as well.
-        if (second !== first) scheduler.register(Effect.make({ name: second, read: (tx) => tx.list("/c").length, deliver: () => {} }))
+        if (second !== first) scheduler.register(Reaction.make({ name: second, read: (tx) => tx.list("/c").length, deliver: () => {} }))
         scheduler.settle()
         for (const name of names) scheduler.remove(name)
         scheduler.settle()
@@ -159,7 +159,7 @@ describe("G: liveness", () => {
       const count = (name: string) => Computation.make({ name, output: `/data/c/${name}`, run: (tx) => others(tx, name) })
       const c = count("c")
       for (const node of [count("a"), count("b"), c]) yield* kernel.register(node)
-      yield* kernel.register(Effect.make({ name: "watch", read: (tx) => tx.get("/data/c/a") ?? null, deliver: () => {} }))
+      yield* kernel.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/data/c/a") ?? null, deliver: () => {} }))
       yield* kernel.register(Computation.make({
         name: "piece", inputs: ["name"], output: "/data/c/:name", run: (tx, { name }) => others(tx, name)
       }))

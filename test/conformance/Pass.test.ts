@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Told, Value } from "systole"
-import { Computation, CurrentReporter, Effect, Kernel, Pacemaker, Reporter, SpaceScheduler } from "systole"
+import { Computation, CurrentReporter, Kernel, Pacemaker, Reaction, Reporter, SpaceScheduler } from "systole"
 import { TestPacemaker, TestRuntime } from "systole/testing"
 import { Load } from "../../src/scheduler/view/Load.ts"
 import { enzyme } from "../kernel/TestSpace.ts"
@@ -118,7 +118,7 @@ describe("H: pass, ordering, convergence", () => {
       Computation.make({ name, output: `/${name}`, run: (tx) => isCalm ? 0 : number(tx.get(`/${other}`)) + 1 })
     scheduler.register(step("a", "b"))
     scheduler.register(step("b", "a"))
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/a"), deliver: () => {} }))
+    scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/a"), deliver: () => {} }))
     scheduler.settle(0)
     assert.strictEqual(scheduler.nextDue, 250)
     isCalm = true

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { Transaction, Value } from "systole"
-import { Computation, Document, Effect, Kernel, Link, replay, SpaceScheduler } from "systole"
+import { Computation, Document, Kernel, Link, Reaction, replay, SpaceScheduler } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import { present } from "../support/Present.ts"
 import * as Graph from "./Graph.ts"
@@ -140,7 +140,7 @@ describe("F: trigger matching", () => {
 
   it("F14 reads are listed by address, without those inside another one of the same document and scope", () => {
     const scheduler = new SpaceScheduler()
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({
       name: "reader",
       read: (tx) => {
         for (const place of ["/x#/10", "/x#/2", "/x#/1", "/x#/a/b/c", "/x#/a/b", "/x#/a/bc", "/y#/a/b/c", "/x?scope=user:ann#/a/b/c"]) {
@@ -168,7 +168,7 @@ describe("F: trigger matching", () => {
     const held = new Map<string, Document.Document>([["/x", Document.encode(1)], ["/y", Document.encode({ a: 1 })]])
     const ground = { read: (key: string) => held.get(key), children: () => [], content: () => undefined, holds: true }
     const graphs = [new SpaceScheduler(ground), new SpaceScheduler(ground)]
-    const reader = Effect.make({
+    const reader = Reaction.make({
       name: "reader",
       read: (tx) => number(tx.get("/x")) + number(tx.get("/y#/a")) + number(tx.get("/derived")),
       deliver: () => {}

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
-import { Computation, Effect } from "systole"
+import { Computation, Reaction } from "systole"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
 const graph = "/v1/spaces/shop/graph"
 const double = Computation.make({ name: "double", output: "/data/double", run: (tx) => Number(tx.get("/data/one") ?? 0) * 2 })
-const show = Effect.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} })
+const show = Reaction.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} })
 
 const test = (name: string, run: (app: TestIngress) => Promise<void>) =>
   it.live(name, () => Fx.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
 import type { Told, Transaction } from "systole"
-import { Computation, CurrentReporter, Effect, Enzyme, Reporter, Slices } from "systole"
+import { Computation, CurrentReporter, Enzyme, Reaction, Reporter, Slices } from "systole"
 import { Kernel, MemoryStore, Pacemaker, Persistence, Reactor, Registry, Scheduler } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as PureHash from "../../src/main/PureHash.ts"
@@ -34,7 +34,7 @@ const handled = (changed: Partial<Runtime.Services> = {}) => {
   const reporter = Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))
   return Fx.gen(function*() {
     const kernel = yield* Kernel
-    const show = Effect.make({ name: "show", read: (tx) => [tx.get("/data/drawn"), tx.get("/data/left")], deliver: () => {} })
+    const show = Reaction.make({ name: "show", read: (tx) => [tx.get("/data/drawn"), tx.get("/data/left")], deliver: () => {} })
     for (const module of [enzyme("count"), draws(), turns("left", "right"), turns("right", "left"), show]) yield* kernel.register(module)
     const space = yield* kernel.space("layers", { create: true })
     const { handlings } = yield* space.handled({ signal: "/signals/count" })

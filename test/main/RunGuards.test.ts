@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Eff } from "effect"
-import { type Channel, Computation, Effect, Enzyme, type Event, Reactor, type Transaction, type Value } from "systole"
+import { type Channel, Computation, Enzyme, type Event, Reaction, Reactor, type Transaction, type Value } from "systole"
 import { TestClock } from "effect/testing"
 import { TestSpace } from "systole/testing"
 import { randomBytes } from "node:crypto"
@@ -141,7 +141,7 @@ describe("The guards of runs", () => {
   it("refuse nothing to values that are delivered, and everything to the nodes that make them", () => {
     const given: Array<unknown> = []
     const wrong = Computation.make({ name: "wrong", output: "/data/wrong", run: (tx) => Number(tx.get("/data/one")) + Date.now() })
-    const told = Effect.make({
+    const told = Reaction.make({
       name: "told",
       read: (tx) => [tx.get("/data/one"), tx.get("/data/wrong")] as unknown as Value,
       deliver: (value) => void given.push(value, Date.now() > 0)

@@ -149,7 +149,7 @@ describe("A run that ends its process", () => {
 })
 
 /** A computation that never returns for one value, and an effect that demands it. */
-const nodes = `import { Computation, Effect, Enzyme } from "systole"
+const nodes = `import { Computation, Enzyme, Reaction } from "systole"
 
 const spin = Computation.make({
   name: "spin",
@@ -163,7 +163,7 @@ const spin = Computation.make({
 
 export default [
   spin,
-  Effect.make({ name: "see", read: (tx) => tx.get("/c/spin"), deliver: () => {}, noDebounce: true }),
+  Reaction.make({ name: "see", read: (tx) => tx.get("/c/spin"), deliver: () => {}, noDebounce: true }),
   Enzyme.make({ name: "set", query: "/signals/take/:n", run: (tx, event) => tx.set("/data/in", Number(event.params.n)) })
 ]
 `

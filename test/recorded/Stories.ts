@@ -7,7 +7,7 @@
 import { Effect as Fx } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Computation, Effect, Link, Mailroom, Materializer, Retry, type Transaction, type Value } from "systole"
+import { Computation, Link, Mailroom, Materializer, Reaction, Retry, type Transaction, type Value } from "systole"
 import instIng from "../../enzymes/inst_ing.ts"
 import mrInit from "../../enzymes/mr_init.ts"
 import mrRoute from "../../enzymes/mr_route.ts"
@@ -58,14 +58,14 @@ const derived: Story = make({
       output: "/data/lines/:cart",
       run: (tx, { cart, rate }) => number(tx.get(`/data/carts/${cart}`)) * number(rate)
     }),
-    Effect.make<Value>({ name: "show", inputs: ["cart"], read: (tx, { cart }) => tx.get(`/data/lines/${cart}`) ?? null, deliver }),
-    Effect.make<Value>({
+    Reaction.make<Value>({ name: "show", inputs: ["cart"], read: (tx, { cart }) => tx.get(`/data/lines/${cart}`) ?? null, deliver }),
+    Reaction.make<Value>({
       name: "quiet",
       debounce: 25,
       read: (tx) => ["double", "fails", "shy"].map((name) => tx.get(`/data/${name}`) ?? 0),
       deliver
     }),
-    Effect.make<Value>({ name: "starts", read: (tx) => {
+    Reaction.make<Value>({ name: "starts", read: (tx) => {
       for (const cart of tx.list("/data/carts")) tx.start("line", { cart, rate: 7 })
       return tx.list("/data/carts").length
     }, deliver }),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Transaction, Value } from "systole"
-import { Computation, Effect } from "systole"
+import { Computation, Reaction } from "systole"
 import { replay } from "../../src/replay/Replay.ts"
 import { enzyme, put, register, replaysFromMany, steps, write } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -22,7 +22,7 @@ const start = (tx: Transaction, source = "/data/base"): number => {
 }
 
 const watch = (place: string): NodeDefinition =>
-  Effect.make({ name: `watch-${place.slice(6)}`, read: (tx) => tx.get(place), deliver: () => {} })
+  Reaction.make({ name: `watch-${place.slice(6)}`, read: (tx) => tx.get(place), deliver: () => {} })
 
 const look = (place = "/data/child") => enzyme("look", (tx) => void tx.get(place))
 
@@ -43,7 +43,7 @@ const story = Fx.fnUntraced(function*(nodes: ReadonlyArray<NodeDefinition>, chan
 describe("A replay of child nodes", () => {
   it.effect("shows a handler the child's value of its own read, although the parent has to run", () =>
     Fx.gen(function*() {
-      yield* register(Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} }))
+      yield* register(Reaction.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} }))
       const space = yield* TestKernel.space([put, look()])
       yield* write(space, ["/data/base", 1])
       yield* steps(space, 2)
@@ -56,12 +56,12 @@ describe("A replay of child nodes", () => {
 
   it.effect("refuses a start whose name or output another node had, and keeps that node", () =>
     Fx.gen(function*() {
-      const first = Effect.make({ name: "first", read: (tx) => start(tx), deliver: () => {} })
-      const second = Effect.make({ name: "second", read: (tx) => {
+      const first = Reaction.make({ name: "first", read: (tx) => start(tx), deliver: () => {} })
+      const second = Reaction.make({ name: "second", read: (tx) => {
         tx.start(child(100))
         return tx.get("/data/x") ?? null
       }, deliver: () => {} })
-      const third = Effect.make({ name: "third", read: (tx) => {
+      const third = Reaction.make({ name: "third", read: (tx) => {
         tx.start(Computation.make({ name: "other", output: "/data/child", run: () => 7 }))
         return tx.get("/data/x") ?? null
       }, deliver: () => {} })
@@ -78,7 +78,7 @@ describe("A replay of child nodes", () => {
 
   it.effect("restores a child's definition while its parent waits", () =>
     Fx.gen(function*() {
-      const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {}, throttle: 500 })
+      const parent = Reaction.make({ name: "parent", read: (tx) => start(tx), deliver: () => {}, throttle: 500 })
       const space = yield* story([parent, watch("/data/child")], [
         ["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/x", 2], ["/data/x", 3], ["/data/x", 4], ["/data/x", 5],
         ["/data/x", 6]
@@ -89,7 +89,7 @@ describe("A replay of child nodes", () => {
 
   it.effect("restores a child's definition while two creators wait in turn", () =>
     Fx.gen(function*() {
-      const parents = [0, 1].map((n) => Effect.make({ name: `parent${n}`, read: (tx) => {
+      const parents = [0, 1].map((n) => Reaction.make({ name: `parent${n}`, read: (tx) => {
         const base = number(tx.get(`/data/base${n}`))
         tx.start(child(base, `child${n}`))
         return base + number(tx.get(`/data/child${1 - n}`))
@@ -100,7 +100,7 @@ describe("A replay of child nodes", () => {
 
   it.effect("restores a child's definition after its parent failed", () =>
     Fx.gen(function*() {
-      const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} })
+      const parent = Reaction.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} })
       const space = yield* story([parent, watch("/data/child")], [
         ["/data/base", 1], ["/data/x", 1], ["/data/base", -1], ["/data/x", 2], ["/data/x", 3]
       ])
@@ -124,7 +124,7 @@ describe("A replay of child nodes", () => {
     Fx.gen(function*() {
       const parent = (more: number) =>
         Computation.make({ name: "parent", output: "/data/parent", run: (tx) => start(tx, "/data/base") + more })
-      const above = Effect.make({ name: "above", read: (tx) => {
+      const above = Reaction.make({ name: "above", read: (tx) => {
         const more = number(tx.get("/data/more"))
         tx.start(parent(more))
         return more
@@ -139,7 +139,7 @@ describe("A replay of child nodes", () => {
   it.effect("uses the creator's definition of the same run, or the earlier one if the creator reads before it starts the child", () =>
     Fx.gen(function*() {
       for (const isFirst of [false, true]) {
-        const parent = Effect.make({ name: "parent", read: (tx) => {
+        const parent = Reaction.make({ name: "parent", read: (tx) => {
           const base = number(tx.get("/data/base"))
           const isNew = base > 9
           const before = isFirst && isNew ? number(tx.get("/data/child")) : 0
@@ -173,7 +173,7 @@ describe("A replay of child nodes", () => {
         } })
       let runs = 0
       const counts = Fx.fnUntraced(function*(size: number, make: (i: number, base: number) => NodeDefinition) {
-        const parent = Effect.make({ name: "parent", read: (tx) => {
+        const parent = Reaction.make({ name: "parent", read: (tx) => {
           runs++
           return chain(tx, size, make)
         }, deliver: () => {} })

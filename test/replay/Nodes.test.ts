@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Computation, Effect, Link, Materializer, type NodeDefinition, Retry, Scheduler, type Value } from "systole"
+import { Computation, Link, Materializer, type NodeDefinition, Reaction, Retry, Scheduler, type Value } from "systole"
 import { enzyme, put, register, replaysFromMany, steps, turns, write } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-const watch = (address: string): NodeDefinition => Effect.make({ name: "watch", read: (tx) => tx.get(address), deliver: () => {} })
+const watch = (address: string): NodeDefinition => Reaction.make({ name: "watch", read: (tx) => tx.get(address), deliver: () => {} })
 
 const notes = (topic: string) =>
   (found: ReadonlyArray<{ readonly [key: string]: Value }>) => found.filter((each) => each["topic"] === topic).map((each) => each["code"])
@@ -24,7 +24,7 @@ describe("A replay of nodes", () => {
         }),
         Computation.make({ name: "throws", output: "/data/throws", run: (tx) => { tx.get("/data/x"); throw Object.create(null) } }),
         reads("beat", "/rt/beat?scope=user:bob"),
-        Effect.make({
+        Reaction.make({
           name: "watch",
           read: (tx) => ["self", "then", "throws", "beat"].map((name) => tx.get(`/data/${name}`) ?? null),
           deliver: () => {}
@@ -97,7 +97,7 @@ describe("A replay of nodes", () => {
       } }))
       yield* register(
         ...nodes,
-        Effect.make({ name: "watch", read: (tx) => wrong.map(([name]) => tx.get(`/data/out/${name}`) ?? null), deliver: () => {} })
+        Reaction.make({ name: "watch", read: (tx) => wrong.map(([name]) => tx.get(`/data/out/${name}`) ?? null), deliver: () => {} })
       )
       const space = yield* TestKernel.space([put])
       yield* write(space, ["/data/x", 1])
@@ -108,7 +108,7 @@ describe("A replay of nodes", () => {
   it.effect("fails a node that threw a value other than an error", () =>
     Fx.gen(function*() {
       const thrown: ReadonlyArray<unknown> = ["text", undefined, { _tag: "Retry" }, { _tag: "Own", code: "own/code" }]
-      yield* register(...thrown.map((each, i) => Effect.make({ name: `n${i}`, read: (tx) => {
+      yield* register(...thrown.map((each, i) => Reaction.make({ name: `n${i}`, read: (tx) => {
         tx.get("/data/x")
         throw each
       }, deliver: () => {} })))

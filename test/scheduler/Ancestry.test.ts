@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Address, Computation, Effect, Materializer, type NodeDefinition, SpaceScheduler } from "systole"
+import { Address, Computation, Materializer, type NodeDefinition, Reaction, SpaceScheduler } from "systole"
 
 const watch = (...places: ReadonlyArray<string>) =>
-  Effect.make({ name: "watch", read: (tx) => places.map((place) => tx.get(place) ?? null), deliver: () => {} })
+  Reaction.make({ name: "watch", read: (tx) => places.map((place) => tx.get(place) ?? null), deliver: () => {} })
 
 /** The origins of a place: places inside documents, and lists of names. */
 const origins = (place: string, nodes: ReadonlyArray<NodeDefinition>, depth: "deep" | "children" = "deep") => {

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Transaction } from "systole"
-import { Computation, Effect, SpaceScheduler } from "systole"
+import { Computation, Reaction, SpaceScheduler } from "systole"
 
 const nothing = () => {}
 
-const look = (name: string, place: string) => Effect.make({ name, read: (tx) => tx.get(place), deliver: nothing })
+const look = (name: string, place: string) => Reaction.make({ name, read: (tx) => tx.get(place), deliver: nothing })
 
 /** Names of the nodes that read a place. */
 const readers = ({ graph }: SpaceScheduler, key: string): ReadonlyArray<string> => {
@@ -91,7 +91,7 @@ describe("a node that is started again", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/base", 1)
     scheduler.set("/v", 1)
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({
       name: "parent",
       read: (tx) => {
         const base = Number(tx.get("/base"))
@@ -110,7 +110,7 @@ describe("a node that is started again", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/k", "a")
     scheduler.set("/v", 1)
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({
       name: "parent",
       read: (tx) => {
         const place = `/out/${String(tx.get("/k"))}`
@@ -132,7 +132,7 @@ describe("a node that is started again", () => {
   it("keeps its name against other creators", () => {
     const scheduler = new SpaceScheduler()
     const child = Computation.make({ name: "child", output: "/child", run: () => 1 })
-    scheduler.register(Effect.make({ name: "parent", read: (tx) => tx.start(child), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "parent", read: (tx) => tx.start(child), deliver: nothing }))
     scheduler.settle()
     assert.throws(() => scheduler.register(child), "started by \"parent\"")
   })
@@ -140,7 +140,7 @@ describe("a node that is started again", () => {
   it("and its creator run in some order when two creators read each other's children", () => {
     const scheduler = new SpaceScheduler()
     for (const i of [0, 1]) {
-      scheduler.register(Effect.make({
+      scheduler.register(Reaction.make({
         name: `parent${i}`,
         read: (tx) => {
           const base = Number(tx.get(`/base/${i}`) ?? 0)

@@ -1,8 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as systole from "systole"
 import type { NodeDefinition, Transaction, Value } from "systole"
-import { Computation, Effect, Materializer, SpaceScheduler } from "systole"
+import { Computation, Materializer, Reaction, SpaceScheduler } from "systole"
 
 describe("definitions", () => {
+  it("of reactions have the name, too, that texts of modules in older stores import", () => {
+    assert.strictEqual(systole.Effect.make, systole.Reaction.make)
+  })
+
   it("name each cell that they write once", () => {
     const run = () => 1
     assert.throws(() => Computation.make({ name: "twice", output: "/a", writes: ["/b", "/a"], run }), "name /a twice")
@@ -42,9 +47,9 @@ describe("runs that return a promise", () => {
   const deliver = (value: unknown) => void delivered.push(value)
   it.each<readonly [kind: string, node: NodeDefinition, reason: RegExp]>([
     ["a computation", Computation.make({ name: "node", output: "/out", run: waiting }), /returned a promise/],
-    ["an effect", Effect.make({ name: "node", read: waiting, deliver }), /returned a promise/],
+    ["an effect", Reaction.make({ name: "node", read: waiting, deliver }), /returned a promise/],
     ["a materializer", Materializer.make({ name: "node", writes: ["/m"], run: waiting as unknown as () => void }), /returned a promise/],
-    ["an effect that is refused something before", Effect.make({ name: "node", read: refusing, deliver }), /sends no signals/]
+    ["an effect that is refused something before", Reaction.make({ name: "node", read: refusing, deliver }), /sends no signals/]
   ])("fail, and what becomes of it disturbs nobody: %s", async (_, node, reason) => {
     const rejections: Array<unknown> = []
     const note = (error: unknown) => void rejections.push(error)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Value } from "systole"
-import { Address, Computation, Effect, Materializer, SpaceScheduler } from "systole"
+import { Address, Computation, Materializer, Reaction, SpaceScheduler } from "systole"
 
 const nothing = () => {}
 
@@ -12,7 +12,7 @@ describe("cycles through lists", () => {
     scheduler.register(
       Computation.make({ name: "count", output: "/count", run: (tx) => tx.get("/on") === true ? tx.list("/d").length : 0 })
     )
-    scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/d/2"), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "look", read: (tx) => tx.get("/d/2"), deliver: nothing }))
     scheduler.settle()
     scheduler.set("/on", true)
     scheduler.settle()
@@ -30,7 +30,7 @@ describe("cycles through lists", () => {
         })
       )
     }
-    scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/c/2"), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "look", read: (tx) => tx.get("/c/2"), deliver: nothing }))
     assert.isEmpty(scheduler.settle().restless)
     assert.strictEqual(scheduler.pull("/c/2"), 7)
   })
@@ -75,7 +75,7 @@ describe("the order of runs", () => {
       }))
     node("a", "/b", "/a-reads")
     node("b", "/a", "/b-reads")
-    scheduler.register(Effect.make({ name: "look", read: (tx) => [tx.get("/a") ?? null, tx.get("/b") ?? null], deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "look", read: (tx) => [tx.get("/a") ?? null, tx.get("/b") ?? null], deliver: nothing }))
     const set = (place: string, value: boolean | number) => {
       scheduler.set(place, value)
       scheduler.settle()
@@ -100,7 +100,7 @@ describe("the order of runs", () => {
     through("from-a", "/a")
     through("from-b", "/b")
     scheduler.register(
-      Effect.make({ name: "look", read: (tx) => [tx.get("/from-a") ?? null, tx.get("/from-b") ?? null], deliver: nothing })
+      Reaction.make({ name: "look", read: (tx) => [tx.get("/from-a") ?? null, tx.get("/from-b") ?? null], deliver: nothing })
     )
     for (let i = 0; i < 3000; i++) {
       scheduler.set("/f", i % 2)
@@ -117,7 +117,7 @@ describe("the order of runs", () => {
     for (let i = 0; i < 4; i++) scheduler.register(
       Computation.make({ name: `k${i}`, output: `/k/${i}`, run: (tx) => tx.get(i === 0 ? "/s" : `/k/${i - 1}`) })
     )
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({
       name: "look",
       read: (tx) => {
         const value = [tx.get("/s"), tx.get("/child")]
@@ -127,7 +127,7 @@ describe("the order of runs", () => {
       deliver: nothing
     }))
     scheduler.register(
-      Effect.make({ name: "parent", read: (tx) => [tx.get("/s") ?? null, tx.get("/k/3") ?? null, tx.start(child)], deliver: nothing })
+      Reaction.make({ name: "parent", read: (tx) => [tx.get("/s") ?? null, tx.get("/k/3") ?? null, tx.start(child)], deliver: nothing })
     )
     scheduler.set("/s", 1)
     scheduler.settle()
@@ -161,10 +161,10 @@ describe("a read of a live, settled place", () => {
     scheduler.register(
       Computation.make({ name: "total", output: "/total", run: (tx) => sums.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) })
     )
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/total"), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/total"), deliver: nothing }))
     const beside = (name: string, above: string, throttle?: number) => {
       scheduler.register(Computation.make({ name, output: `/${name}`, run: (tx) => Math.min(2, Number(tx.get(above) ?? 0)), throttle }))
-      scheduler.register(Effect.make({ name: `${name}-watch`, read: (tx) => tx.get(`/${name}`), deliver: nothing }))
+      scheduler.register(Reaction.make({ name: `${name}-watch`, read: (tx) => tx.get(`/${name}`), deliver: nothing }))
     }
     if (gated) beside("slow", "/x", 1000)
     if (ring) {
@@ -199,7 +199,7 @@ describe("a read of a live, settled place", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 1000, run: (tx) => Number(tx.get("/x") ?? 0) }))
     scheduler.register(Computation.make({ name: "next", output: "/next", run: (tx) => Number(tx.get("/slow")) % 2 }))
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/next"), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/next"), deliver: nothing }))
     scheduler.settle(1)
     const held = () => scheduler.demands.read(Address.parse("/next"), "deep")
     assert.isUndefined(held())
@@ -216,7 +216,7 @@ describe("a read of a live, settled place", () => {
       const scheduler = new SpaceScheduler()
       scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 1000, run: (tx) => Number(tx.get("/x") ?? 0) }))
       scheduler.register(Computation.make({ name: "next", output: "/next", run: (tx) => Number(tx.get("/slow")) + 1 }))
-      scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/next"), deliver: nothing }))
+      scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/next"), deliver: nothing }))
       scheduler.register(Computation.make({
         name: "late",
         output: "/late",
@@ -243,7 +243,7 @@ describe("a read of a live, settled place", () => {
 describe("removed nodes and places", () => {
   it("leave no state, except the ordinals of recent names", () => {
     const scheduler = new SpaceScheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
-    const watch = (i: number) => Effect.make({ name: `watch${i}`, read: (tx) => tx.get(`/a/${i}`), deliver: nothing })
+    const watch = (i: number) => Reaction.make({ name: `watch${i}`, read: (tx) => tx.get(`/a/${i}`), deliver: nothing })
     const names = () => scheduler.snapshot().map(({ name }) => name)
     scheduler.register(watch(0))
     scheduler.register(watch(1))
@@ -317,7 +317,7 @@ describe("a materializer that has to run", () => {
       return tx.get("/m/x")
     } }))
     for (const [name, place] of [["direct", "/m/x"], ["through", "/between"]] as const) {
-      scheduler.register(Effect.make({ name, read: (tx) => {
+      scheduler.register(Reaction.make({ name, read: (tx) => {
         ran.push(name)
         return [tx.get("/a"), tx.get(place)]
       }, deliver: () => {} }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SpaceScheduler as Engine, Transaction } from "systole"
-import { Computation, Effect, Materializer, SpaceScheduler } from "systole"
+import { Computation, Materializer, Reaction, SpaceScheduler } from "systole"
 import * as Drawing from "../../src/scheduler/view/Drawing.ts"
 import * as Introspection from "../../src/scheduler/view/Introspection.ts"
 import * as Trace from "../../src/scheduler/view/Trace.ts"
@@ -14,14 +14,14 @@ const number = (tx: Transaction, address: string): number => Number(tx.get(addre
 const world = (): Engine => {
   const scheduler = new SpaceScheduler()
   scheduler.register(Computation.make({ name: "sum", output: "/sum", run: (tx) => number(tx, "/a") + number(tx, "/b#/price") }))
-  scheduler.register(Effect.make({ name: "show", read: (tx) => number(tx, "/sum") + number(tx, "/a"), deliver: () => {} }))
+  scheduler.register(Reaction.make({ name: "show", read: (tx) => number(tx, "/sum") + number(tx, "/a"), deliver: () => {} }))
   scheduler.register(Materializer.make({ name: "index", writes: ["/index/*"], run: (tx) => tx.set("/index/a", tx.get("/a")) }))
-  scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/index/a"), deliver: () => {} }))
+  scheduler.register(Reaction.make({ name: "look", read: (tx) => tx.get("/index/a"), deliver: () => {} }))
   scheduler.register(Computation.make({ name: "tick", output: "/tick", run: (tx) => number(tx, "/tock") + 1 }))
   scheduler.register(Computation.make({ name: "tock", output: "/tock", run: (tx) => number(tx, "/tick") + 1 }))
-  scheduler.register(Effect.make({ name: "clock", read: (tx) => tx.get("/tock"), deliver: () => {} }))
+  scheduler.register(Reaction.make({ name: "clock", read: (tx) => tx.get("/tock"), deliver: () => {} }))
   scheduler.register(Computation.make({ name: "root", output: "/root", run: () => { throw new RangeError("negative") } }))
-  scheduler.register(Effect.make({ name: "roots", read: (tx) => tx.get("/root"), deliver: () => {} }))
+  scheduler.register(Reaction.make({ name: "roots", read: (tx) => tx.get("/root"), deliver: () => {} }))
   scheduler.register(Computation.make({ name: "idle", output: "/idle", run: (tx) => tx.get("/a") }))
   scheduler.set("/a", 1)
   scheduler.settle(0)

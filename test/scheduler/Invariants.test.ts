@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SpaceScheduler as Engine } from "systole"
-import { Address, Computation, Effect, SpaceScheduler } from "systole"
+import { Address, Computation, Reaction, SpaceScheduler } from "systole"
 import { causesOf } from "../../src/scheduler/graph/Reads.ts"
 import type { Run } from "../../src/scheduler/run/Run.ts"
 import * as Random from "../support/Random.ts"
@@ -173,7 +173,7 @@ describe("Invariants of the scheduler", () => {
         }
       }))
       scheduler.register(
-        Effect.make({ name: "look", read: (tx) => [tx.get("/own") ?? null, tx.get("/beside") ?? null], deliver: () => {} })
+        Reaction.make({ name: "look", read: (tx) => [tx.get("/own") ?? null, tx.get("/beside") ?? null], deliver: () => {} })
       )
       scheduler.settle()
       for (let round = 0; round < ROUNDS; round++) {
@@ -206,8 +206,8 @@ describe("Invariants of the scheduler", () => {
         }))
       }
       let told = 0
-      scheduler.register(Effect.make({ name: "ring", read: (tx) => tx.get("/ring/0"), deliver: () => {} }))
-      scheduler.register(Effect.make({ name: "calm", read: (tx) => tx.get("/s"), deliver: () => void told++ }))
+      scheduler.register(Reaction.make({ name: "ring", read: (tx) => tx.get("/ring/0"), deliver: () => {} }))
+      scheduler.register(Reaction.make({ name: "calm", read: (tx) => tx.get("/s"), deliver: () => void told++ }))
       let now = 0
       for (let round = 0; round < 6; round++) {
         runs.clear()

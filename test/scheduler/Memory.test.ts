@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Computation, Effect, SpaceScheduler } from "systole"
+import { Computation, Reaction, SpaceScheduler } from "systole"
 import type { Document } from "../../src/cell/Document.ts"
 import { LOADED } from "../../src/scheduler/graph/Flag.ts"
 import { clear } from "../../src/scheduler/graph/Locations.ts"
@@ -52,7 +52,11 @@ describe("Memory of the scheduler", () => {
     }
     let seen: ReadonlyArray<unknown> = []
     scheduler.register(
-      Effect.make({ name: "e", read: (tx) => seen = Array.from({ length: 20 }, (_, i) => tx.get(`/c/${i}`) as string), deliver: () => {} })
+      Reaction.make({
+        name: "e",
+        read: (tx) => seen = Array.from({ length: 20 }, (_, i) => tx.get(`/c/${i}`) as string),
+        deliver: () => {}
+      })
     )
     pass()
     assert.isAbove(resident(), 40)
@@ -70,7 +74,7 @@ describe("Memory of the scheduler", () => {
   it("keeps documents within the limit", () => {
     const { commit, pass, resident, scheduler } = world()
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => Number(tx.get("/x") ?? 0) }))
-    scheduler.register(Effect.make({ name: "e", read: (tx) => tx.get("/c"), deliver: () => {} }))
+    scheduler.register(Reaction.make({ name: "e", read: (tx) => tx.get("/c"), deliver: () => {} }))
     for (let x = 0; x < 100; x++) {
       scheduler.set("/x", x)
       pass()

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { Transaction } from "systole"
-import { Computation, Document, Effect, Link, Materializer, Scheduler, SpaceScheduler } from "systole"
+import { Computation, Document, Link, Materializer, Reaction, Scheduler, SpaceScheduler } from "systole"
 import { Draft } from "../../src/stage/Draft.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
@@ -29,7 +29,7 @@ describe("reads", () => {
         run: (tx) => Number(tx.get("/high/4")) + (tx.get("/both") === true ? Number(tx.get("/y")) * 100 : 0)
       })
     )
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/y"), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "watch", read: (tx) => tx.get("/y"), deliver: nothing }))
     scheduler.settle()
     assert.strictEqual(scheduler.pull("/z"), 1)
     scheduler.set("/a", 5)
@@ -44,7 +44,7 @@ describe("reads", () => {
     for (let i = 1; i <= 300; i++) {
       scheduler.register(Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => tx.get(`/c/${i - 1}`) }))
     }
-    scheduler.register(Effect.make({ name: "first", read: (tx) => tx.get("/c/300"), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "first", read: (tx) => tx.get("/c/300"), deliver: nothing }))
     scheduler.settle()
     const { graph } = scheduler
     const { writersOf } = graph
@@ -52,7 +52,7 @@ describe("reads", () => {
       walked++
       return writersOf.call(graph, location)
     }
-    scheduler.register(Effect.make({ name: "second", read: (tx) => tx.get("/c/300"), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "second", read: (tx) => tx.get("/c/300"), deliver: nothing }))
     scheduler.settle()
     assert.isBelow(walked, 10)
   })
@@ -70,7 +70,7 @@ describe("reads through links", () => {
     scheduler.set("/a", before)
     scheduler.set("/b", { y: 5 })
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => tx.get(place) ?? null }))
-    scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/c"), deliver: nothing }))
+    scheduler.register(Reaction.make({ name: "look", read: (tx) => tx.get("/c"), deliver: nothing }))
     scheduler.settle()
     assert.strictEqual(scheduler.pull("/c"), null)
     scheduler.set("/a", after)
@@ -206,7 +206,7 @@ describe("a place whose last reader leaves while another is about to read it", (
     scheduler.register(Computation.make({ name: "w", output: "/docs/w", run: (tx) => tx.get("/mode") === 1 ? tx.list("/docs").length : 0 }))
     scheduler.pull("/docs/w")
     scheduler.set("/mode", 2)
-    scheduler.register(Effect.make({ name: "names", read: (tx) => tx.list("/docs").join(), deliver: (names) => void (seen = names) }))
+    scheduler.register(Reaction.make({ name: "names", read: (tx) => tx.list("/docs").join(), deliver: (names) => void (seen = names) }))
     scheduler.settle()
     scheduler.set("/docs/b", 1)
     scheduler.settle()
@@ -227,7 +227,7 @@ describe("a place whose last reader leaves while another is about to read it", (
     )
     scheduler.settle()
     scheduler.set("/mode", 2)
-    scheduler.register(Effect.make({ name: "a", read: (tx) => tx.get("/m/doc#/a"), deliver: (value) => void (seen = value) }))
+    scheduler.register(Reaction.make({ name: "a", read: (tx) => tx.get("/m/doc#/a"), deliver: (value) => void (seen = value) }))
     scheduler.settle()
     scheduler.set("/m/doc", { a: 2 })
     scheduler.settle()
@@ -280,7 +280,7 @@ describe("a node's transaction", () => {
     scheduler.set("/a", 1)
     scheduler.set("/b", 1)
     let runs = 0
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({
       name: "again",
       read: (tx) => {
         const a = tx.get("/a")
@@ -303,7 +303,7 @@ describe("deliveries", () => {
     const scheduler = new SpaceScheduler()
     const told: Array<unknown> = []
     scheduler.set("/a", 1)
-    scheduler.register(Effect.make({
+    scheduler.register(Reaction.make({
       name: "first",
       read: (tx) => tx.get("/a"),
       deliver: (value) => {
@@ -314,8 +314,8 @@ describe("deliveries", () => {
         }
       }
     }))
-    scheduler.register(Effect.make({ name: "second", read: (tx) => tx.get("/a"), deliver: (value) => void told.push(["second", value]) }))
-    scheduler.register(Effect.make({ name: "third", read: (tx) => tx.get("/b"), deliver: (value) => void told.push(["third", value]) }))
+    scheduler.register(Reaction.make({ name: "second", read: (tx) => tx.get("/a"), deliver: (value) => void told.push(["second", value]) }))
+    scheduler.register(Reaction.make({ name: "third", read: (tx) => tx.get("/b"), deliver: (value) => void told.push(["third", value]) }))
     scheduler.settle()
     assert.deepStrictEqual(told, [["first", 1], ["second", 1], ["third", 2]])
   })

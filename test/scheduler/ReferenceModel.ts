@@ -5,7 +5,7 @@
  * @module
  */
 import type { NodeDefinition, SpaceScheduler, Transaction, Value } from "systole"
-import { Address, Computation, Effect, Link, Materializer } from "systole"
+import { Address, Computation, Link, Materializer, Reaction } from "systole"
 import { Run } from "../../src/scheduler/run/Run.ts"
 
 /** The reads of a node and their use. One function serves both the scheduler and the model. */
@@ -169,7 +169,7 @@ export class Model {
       return Materializer.make({ ...spec.gate, name: spec.name, reads, writes: [spec.envelope], run: (tx) => void run(tx) })
     }
     return spec.output === undefined
-      ? Effect.make({ ...spec.gate, name: spec.name, reads, read: run, deliver })
+      ? Reaction.make({ ...spec.gate, name: spec.name, reads, read: run, deliver })
       : Computation.make({ ...spec.gate, name: spec.name, output: spec.output, writes: spec.sides.map(({ key }) => key), reads, run })
   }
 

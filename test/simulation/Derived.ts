@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Computation, Effect, Materializer, type NodeDefinition, type Transaction, type Value } from "systole"
+import { Computation, Materializer, type NodeDefinition, Reaction, type Transaction, type Value } from "systole"
 import { present } from "../support/Present.ts"
 
 /** The cell with the name of its space. */
@@ -100,7 +100,7 @@ export interface Delivered {
 export const effects = (deliver: (delivered: Delivered) => void): ReadonlyArray<NodeDefinition> =>
   ["sum", "indexed", "high", "above"].map((name) => {
     const node = named(name)
-    return Effect.make({
+    return Reaction.make({
       name: `see-${name}`,
       read: (tx): readonly [Value, Value] => [tx.get(SELF) ?? null, tx.get(addressOf(node)) ?? null],
       deliver: ([space, value], { beat }) => deliver({ node, space: typeof space === "string" ? space : undefined, value, beat })

@@ -4,7 +4,7 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
-import * as EffectNode from "../../scheduler/definition/Effect.ts"
+import * as Reaction from "../../scheduler/definition/Reaction.ts"
 import type { Node } from "../../scheduler/graph/Node.ts"
 import { seen } from "../../scheduler/run/Persistence.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
@@ -49,6 +49,6 @@ export class WatchNodes {
 
 /** An effect that has seen the place already. It demands the derived value, and costs no beat without one. */
 const demand = (scheduler: SpaceScheduler, name: string, address: Address.Address): void => {
-  const watch = { ...EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
+  const watch = { ...Reaction.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
   scheduler.resume(watch, seen(watch, address))
 }

@@ -73,7 +73,7 @@ export interface Definition {
 }
 
 /**
- * Whether a module's export is a node, made by `Computation.make`, `Effect.make` or `Materializer.make`.
+ * Whether a module's export is a node, made by `Computation.make`, `Reaction.make` or `Materializer.make`.
  */
 export const is = (value: unknown): value is Definition => {
   if (typeof value !== "object" || value === null) return false

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
-import { Computation, Effect, Fatal, Retry, type Space, type Value } from "systole"
+import { Computation, Fatal, Reaction, Retry, type Space, type Value } from "systole"
 import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
@@ -31,7 +31,7 @@ const names = (space: Space) => Fx.map(space.graph.view, ({ nodes }) => nodes.ma
 const parents = (told: Array<Value>) => [0, 1].map((p) => {
   const kids = [0, 1, 2].map((n) => [
     Computation.make({ name: `k${p}-${n}`, output: `/data/k${p}-${n}`, run: (tx) => number(tx.get("/data/s2")) * 10 + n }),
-    Effect.make({ name: `w${p}-${n}`, read: (tx) => [p, n, tx.get(`/data/k${p}-${n}`)], deliver: (value) => void told.push(value) })
+    Reaction.make({ name: `w${p}-${n}`, read: (tx) => [p, n, tx.get(`/data/k${p}-${n}`)], deliver: (value) => void told.push(value) })
   ] as const)
   return Computation.make({ name: `p${p}`, output: `/data/p${p}`, run: (tx) => {
     const count = number(tx.get(`/data/s${p}`))
@@ -54,7 +54,7 @@ describe("An aborted beat", () => {
   it.effect("starts no nodes: an effect that its run started is gone and delivers nothing", () =>
     Fx.gen(function*() {
       const told: Array<Value> = []
-      const ghost = Effect.make({ name: "ghost", read: (tx) => tx.get("/data/y") ?? 0, deliver: (value) => void told.push(value) })
+      const ghost = Reaction.make({ name: "ghost", read: (tx) => tx.get("/data/y") ?? 0, deliver: (value) => void told.push(value) })
       yield* register(Computation.make({ name: "p", output: "/data/p", run: (tx) => {
         if (number(tx.get("/data/x")) === 2) tx.start(ghost)
         return 1
@@ -77,7 +77,7 @@ describe("An aborted beat", () => {
           if (number(tx.get("/data/x")) === 1) tx.start(kid)
           return 1
         } }),
-        Effect.make({ name: "e", read: (tx) => tx.get("/data/kid"), deliver: () => {} })
+        Reaction.make({ name: "e", read: (tx) => tx.get("/data/kid"), deliver: () => {} })
       )
       const space = yield* TestKernel.space([put, die, look([])])
       yield* write(space, ["/data/x", 1])
@@ -96,7 +96,7 @@ describe("An aborted beat", () => {
     Fx.gen(function*() {
       const [told, seen]: [Array<Value>, Array<Value>] = [[], []]
       const derived = Computation.make({ name: "kid", output: "/data/kid", run: (tx) => number(tx.get("/data/y")) + 1 })
-      const watched = Effect.make({ name: "kid", read: (tx) => tx.get("/data/y") ?? 0, deliver: (value) => void told.push(value) })
+      const watched = Reaction.make({ name: "kid", read: (tx) => tx.get("/data/y") ?? 0, deliver: (value) => void told.push(value) })
       yield* register(
         Computation.make({ name: "p", output: "/data/p", run: (tx) => {
           tx.start(number(tx.get("/data/x")) === 2 ? watched : derived)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Effect as Node, Enzyme, Flow, type IoResult, type Kernel, Reactor, Retry, type Space, type Transaction } from "systole"
+import { Reaction as Node, Enzyme, Flow, type IoResult, type Kernel, Reactor, Retry, type Space, type Transaction } from "systole"
 import * as Operations from "../../../plugins/channel/Operations.ts"
 import { channel } from "../../../plugins/timer.ts"
 import { instance } from "../../flow/FlowInstances.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { createHash } from "node:crypto"
-import { Computation, Effect, Link, type Space, type Value } from "systole"
+import { Computation, Link, Reaction, type Space, type Value } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, put, register, replays, steps, write } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -20,7 +20,7 @@ const size = (name: string, source: string) => Computation.make({ name, output: 
 const nodes = [
   size("size", "/data/ref"),
   size("linked", "/data/link"),
-  Effect.make({ name: "watch", read: (tx) => [tx.get("/data/size"), tx.get("/data/linked"), tx.keys(place)], deliver: () => {} })
+  Reaction.make({ name: "watch", read: (tx) => [tx.get("/data/size"), tx.get("/data/linked"), tx.keys(place)], deliver: () => {} })
 ]
 
 const make = enzyme("make", (tx) => void tx.set("/data/ref", tx.blob(bytes)))
@@ -60,7 +60,8 @@ describe("Nodes that read content", () => {
 
   it.effect("find it under any scope: content has none", () =>
     Fx.gen(function*() {
-      yield* register(size("scoped", "/data/ref"), Effect.make({ name: "watch", read: (tx) => tx.get("/data/scoped"), deliver: () => {} }))
+      const watch = Reaction.make({ name: "watch", read: (tx) => tx.get("/data/scoped"), deliver: () => {} })
+      yield* register(size("scoped", "/data/ref"), watch)
       const space = yield* TestKernel.space([put])
       yield* write(space, ["/data/ref", `${place}?scope=user:bob`])
       assert.strictEqual(yield* space.get("/data/scoped"), -1)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import { Effect as Node, Enzyme } from "systole"
+import { Reaction as Node, Enzyme } from "systole"
 import { enzyme, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 import { present } from "../../support/Present.ts"

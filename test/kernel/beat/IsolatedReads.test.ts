@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Transaction, Value } from "systole"
-import { Computation, Effect, Retry } from "systole"
+import { Computation, Reaction, Retry } from "systole"
 import * as TestMachine from "../TestMachine.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, register, replays, turns } from "../TestSpace.ts"
@@ -92,7 +92,7 @@ const isTold = (tx: Transaction): boolean => number(tx.get("/data/secret/a")) ==
 const sum = (run: (tx: Transaction) => Value, more: Partial<Computation.ComputationDefinition> = {}) =>
   Computation.make({ name: "sum", output: "/data/secret/sum", run, ...more })
 
-const looker = (read: (tx: Transaction) => Value) => Effect.make({ name: "looker", read, deliver: () => {} })
+const looker = (read: (tx: Transaction) => Value) => Reaction.make({ name: "looker", read, deliver: () => {} })
 
 /** Nodes with the higher label that read derived cells depending on a secret. */
 const nosy: ReadonlyArray<readonly [name: string, nodes: ReadonlyArray<NodeDefinition>]> = [

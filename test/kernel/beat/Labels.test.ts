@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Stream } from "effect"
 import type { Settings, Transaction } from "systole"
-import { Computation, Effect, Kernel, Link, Materializer, replay, Retry } from "systole"
+import { Computation, Kernel, Link, Materializer, Reaction, replay, Retry } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, handlingOf, steps, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -190,7 +190,7 @@ describe("A node", () => {
       const kernel = yield* Kernel
       const child = (output: string) => Computation.make({ name: `at${output.replaceAll("/", "_")}`, output, run: () => 1 })
       const starts = (output: string) => (tx: Transaction) => void tx.start(child(output))
-      yield* kernel.register(Effect.make({ name: "show", read: starts("/data/open"), deliver: () => {} }))
+      yield* kernel.register(Reaction.make({ name: "show", read: starts("/data/open"), deliver: () => {} }))
       yield* kernel.register(Computation.make({ name: "pay", output: "/data/pay/a", run: (tx) => (starts("/data/less")(tx), 1) }))
       yield* kernel.register(Computation.make({ name: "paid", output: "/data/pay/b", run: (tx) => (starts("/data/pay/c")(tx), 1) }))
       yield* kernel.register(Computation.make({ name: "open", output: "/data/d", run: (tx) => (starts("/data/e")(tx), 1) }))
@@ -211,7 +211,7 @@ describe("A node", () => {
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const copy = Computation.make({ name: "copy", output: "/data/copy", run: (tx) => tx.get("/data/pay/ann") })
-      const demand = Effect.make({ name: "demand", read: (tx) => tx.get("/data/copy"), deliver: () => {} })
+      const demand = Reaction.make({ name: "demand", read: (tx) => tx.get("/data/copy"), deliver: () => {} })
       const boot = (settings: Partial<Settings>) => machine.boot([copy, demand], settings)
       const before = yield* boot({})
       yield* controlled(before, before.set("/data/pay/ann", 5))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Enzyme, Event, KeyPage, NodeDefinition, Space, Transaction, Value } from "systole"
-import { Computation, Effect, Fatal, Kernel, replay, Retry } from "systole"
+import { Computation, Fatal, Kernel, Reaction, replay, Retry } from "systole"
 import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
@@ -122,8 +122,8 @@ const above = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
   const sum = (tx: Transaction): number => number(tx.get(low)) + tx.list("/data/low").length
   return [
     Computation.make({ name: "nosy", output: "/data/high/nosy", ...gate(draw), run: (tx) => isNosy(tx) ? sum(tx) : 0 }),
-    ...(draw(2) === 0 ? [Effect.make({ name: "looker", read: (tx) => isNosy(tx) ? sum(tx) : 0, deliver: () => {} })] : []),
-    ...(draw(2) === 0 ? [Effect.make({ name: "follower", read: (tx) => tx.get("/data/high/nosy"), deliver: () => {} })] : [])
+    ...(draw(2) === 0 ? [Reaction.make({ name: "looker", read: (tx) => isNosy(tx) ? sum(tx) : 0, deliver: () => {} })] : []),
+    ...(draw(2) === 0 ? [Reaction.make({ name: "follower", read: (tx) => tx.get("/data/high/nosy"), deliver: () => {} })] : [])
   ]
 }
 
@@ -149,7 +149,7 @@ const nodes = (draw: Random.Random): ReadonlyArray<NodeDefinition> => {
       }
     }),
     ...above(draw),
-    ...(draw(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => [tx.get(HIGHER), tx.get(MIXED)], deliver: () => {} })] : [])
+    ...(draw(2) === 0 ? [Reaction.make({ name: "demand", read: (tx) => [tx.get(HIGHER), tx.get(MIXED)], deliver: () => {} })] : [])
   ]
 }
 

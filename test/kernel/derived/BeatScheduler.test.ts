@@ -2,7 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Value } from "systole"
-import { Computation, Effect, Fatal, Materializer, why } from "systole"
+import { Computation, Fatal, Materializer, Reaction, why } from "systole"
 import { Locations } from "../../../src/scheduler/graph/Locations.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, put, register, replays, steps, turns, write } from "../TestSpace.ts"
@@ -25,7 +25,7 @@ describe("BeatScheduler", () => {
       const told: Array<Value> = []
       yield* register(
         total,
-        Effect.make({
+        Reaction.make({
           name: "teller",
           read: (tx) => tx.get("/data/total"),
           deliver: (value, { beat, key }) => void told.push([value, beat, key])
@@ -92,7 +92,7 @@ describe("BeatScheduler", () => {
           if (value < 0) throw new RangeError("negative")
           return Math.sqrt(value)
         } }),
-        Effect.make({ name: "watch", read: (tx) => tx.get("/data/root"), deliver: () => {} })
+        Reaction.make({ name: "watch", read: (tx) => tx.get("/data/root"), deliver: () => {} })
       )
       const put = enzyme("put", (tx, { payload }) => tx.set("/data/x", payload), { query: "/signals/put" })
       const space = yield* TestKernel.space([put])
@@ -110,7 +110,7 @@ describe("BeatScheduler", () => {
 
   it.effect("explains a value by its node and the node's reads", () =>
     Fx.gen(function*() {
-      yield* register(total, Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {} }))
+      yield* register(total, Reaction.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {} }))
       const space = yield* TestKernel.space([add])
       yield* order(space, "a", 5)
       yield* space.step
@@ -127,7 +127,7 @@ describe("BeatScheduler", () => {
       const seen: Array<Value> = []
       yield* register(
         Computation.make({ name: "slow", output: "/data/slow", throttle: 100, run: (tx) => tx.get("/data/x") }),
-        Effect.make({ name: "watch", read: (tx) => tx.get("/data/slow"), deliver: () => {} })
+        Reaction.make({ name: "watch", read: (tx) => tx.get("/data/slow"), deliver: () => {} })
       )
       const put = enzyme("put", (tx, { payload }) => tx.set("/data/x", payload))
       const look = enzyme("look", (tx, { payload }) => {
@@ -182,7 +182,7 @@ describe("BeatScheduler", () => {
   it.effect("discards the derivations of an aborted beat", () =>
     Fx.gen(function*() {
       let isFatal = true
-      yield* register(total, Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {} }))
+      yield* register(total, Reaction.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {} }))
       const die = enzyme("die", (tx) => {
         tx.get("/data/total")
         return isFatal ? new Fatal({ reason: "out of order" }) : undefined
@@ -209,7 +209,7 @@ describe("BeatScheduler", () => {
             for (const id of tx.list("/data/orders")) tx.set(`/data/prices/${tx.get(`/data/orders/${id}#/price`)}`, id)
           }
         }),
-        Effect.make({
+        Reaction.make({
           name: "parent",
           read: (tx) => {
             for (const id of tx.list("/data/orders")) {
@@ -266,7 +266,7 @@ describe("BeatScheduler", () => {
       yield* register(
         next("live"),
         next("dormant"),
-        Effect.make({ name: "e", read: (tx) => tx.get("/data/live"), deliver: (value) => void told.push(value) })
+        Reaction.make({ name: "e", read: (tx) => tx.get("/data/live"), deliver: (value) => void told.push(value) })
       )
       const seen: Array<Value> = []
       const look = enzyme("look", (tx) => void seen.push(tx.get("/data/dormant")))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect as Fx, type Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { Computation, CurrentReporter, Effect, Reporter, type Space, type Transaction, type Value } from "systole"
+import { Computation, CurrentReporter, Reaction, Reporter, type Space, type Transaction, type Value } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, put, replays, steps, turns, write } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -13,10 +13,10 @@ const from = (name: string, source: string, run: (value: number) => number) =>
   Computation.make({ name, output: `/data/${name}`, run: (tx) => run(number(tx.get(`/data/${source}`))) })
 
 const watch = (name: string, source: string) =>
-  Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/data/${source}`), deliver: () => {} })
+  Reaction.make({ name: `watch-${name}`, read: (tx) => tx.get(`/data/${source}`), deliver: () => {} })
 
 /** An effect that starts a computation. */
-const starter = (tell: (value: Value) => void = () => {}, source = "x") => Effect.make({
+const starter = (tell: (value: Value) => void = () => {}, source = "x") => Reaction.make({
   name: "starter",
   read: (tx) => {
     tx.start(from("child", source, (value) => value + 1))
@@ -154,7 +154,7 @@ describe("A node that returns with its space", () => {
       const told = (restart: boolean) => Fx.gen(function*() {
         const machine = yield* TestMachine.make
         const seen: Array<Value> = []
-        const teller = Effect.make({ name: "teller", read: (tx) => {
+        const teller = Reaction.make({ name: "teller", read: (tx) => {
           tx.start(from("child", "x", (value) => value + 1))
           return tx.get("/data/y") ?? null
         }, deliver: (value) => void seen.push(value) })
@@ -180,7 +180,7 @@ describe("A node that returns with its space", () => {
       for (const group of ["editor", "other", undefined]) for (const isAway of [false, true]) yield* alike((restart) => Fx.gen(function*() {
         const machine = yield* TestMachine.make
         const seen: Array<Value> = []
-        const editor = Effect.make({
+        const editor = Reaction.make({
           name: "editor",
           read: (tx) => tx.get("/data/text"),
           deliver: (value) => void seen.push(value),
@@ -220,7 +220,7 @@ describe("A node that returns with its space", () => {
   it.effect("reports a new failure of a returning creator", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
-      const boot = machine.boot([put, Effect.make({ name: "late", read: (tx) => {
+      const boot = machine.boot([put, Reaction.make({ name: "late", read: (tx) => {
         if (number(tx.get("/data/y")) === 1) throw new Error("one is too many")
         return tx.start(from("child", "x", (value) => value + 1))
       }, deliver: () => {}, throttle: 500 })])
@@ -237,7 +237,7 @@ describe("A node that returns with its space", () => {
   it.effect("takes over nothing of a child that its returning creator drops, so a later child of that name runs anew", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
-      const boot = machine.boot([put, watch("e", "child"), Effect.make({ name: "maybe", read: (tx) => {
+      const boot = machine.boot([put, watch("e", "child"), Reaction.make({ name: "maybe", read: (tx) => {
         const isOff = number(tx.get("/data/off")) === 1
         if (!isOff) tx.start(from("child", "x", (value) => value + 1))
         return isOff
@@ -261,7 +261,7 @@ describe("A node that returns with its space", () => {
   it.effect("runs again if the module that defines it has changed", () =>
     Fx.scoped(Fx.gen(function*() {
       const machine = yield* TestMachine.make
-      const modules = (by: number) => [put, watch("e", "child"), { module: Effect.make({ name: "starter", read: (tx) => {
+      const modules = (by: number) => [put, watch("e", "child"), { module: Reaction.make({ name: "starter", read: (tx) => {
         tx.start(from("child", "x", (value) => value * by))
         return by
       }, deliver: () => {} }), hash: String(by).repeat(64) }]

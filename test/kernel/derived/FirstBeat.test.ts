@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
-import { Computation, Effect, Fatal } from "systole"
+import { Computation, Fatal, Reaction } from "systole"
 import rvInit from "../../../enzymes/rv_init.ts"
 import { granted } from "../../rendezvous/RendezvousSpace.ts"
 import { begun, controlled, enzyme, glimpsed, put, replays, steps, turns } from "../TestSpace.ts"
@@ -125,7 +125,7 @@ describe("The first beat after an opening", () => {
       const machine = yield* TestMachine.make
       const seen: Array<Value> = []
       const deliver = (value: Value): void => void seen.push(value)
-      const boot = machine.boot([Effect.make({ name: "show", throttle: 1000, read: (tx) => tx.get("/data/x"), deliver })])
+      const boot = machine.boot([Reaction.make({ name: "show", throttle: 1000, read: (tx) => tx.get("/data/x"), deliver })])
       yield* set(yield* boot, "/data/x", 1)
       yield* TestClock.adjust(10)
       yield* set(yield* boot, "/data/x", 3)
@@ -141,8 +141,8 @@ describe("The first beat after an opening", () => {
       const machine = yield* TestMachine.make
       const seen: Array<Value> = []
       const deliver = (value: Value): void => void seen.push(value)
-      const show = Effect.make({ name: "show", debounce: 1000, read: (tx) => tx.get("/data/x"), deliver })
-      const starter = Effect.make({ name: "starter", read: (tx) => tx.start({ ...show, name: "started" }), deliver: () => {} })
+      const show = Reaction.make({ name: "show", debounce: 1000, read: (tx) => tx.get("/data/x"), deliver })
+      const starter = Reaction.make({ name: "starter", read: (tx) => tx.start({ ...show, name: "started" }), deliver: () => {} })
       for (let x = 1; x <= 5; x++) {
         yield* set(yield* machine.boot([show, starter]), "/data/x", x)
         yield* TestClock.adjust(300)
@@ -227,7 +227,8 @@ const shown = (
 ) => Fx.scoped(Fx.gen(function*() {
   const machine = yield* TestMachine.make
   const seen: Array<Value> = []
-  const show = Effect.make({ name: "show", noDebounce: true, read: (tx) => tx.get("/data/out"), deliver: (value) => void seen.push(value) })
+  const deliver = (value: Value): void => void seen.push(value)
+  const show = Reaction.make({ name: "show", noDebounce: true, read: (tx) => tx.get("/data/out"), deliver })
   const settings = { pace: "demand" } as const
   const space = yield* machine.boot([first, show], settings)
   yield* space.set("/data/x", 1)
@@ -264,7 +265,7 @@ describe("A space that opens", () => {
         }),
         hash: `version-${factor}`
       })
-      const show = Effect.make({ name: "show", read: (tx) => tx.get("/data/totals/a"), deliver: () => {} })
+      const show = Reaction.make({ name: "show", read: (tx) => tx.get("/data/totals/a"), deliver: () => {} })
       const settings = { pace: "demand" } as const
       const space = yield* machine.boot([total(10), show], settings)
       yield* space.set("/data/carts/a", 1)
@@ -281,7 +282,7 @@ describe("A space that opens", () => {
       const machine = yield* TestMachine.make
       const labels = { cells: { "/data/secret": ["secret"] }, declassify: {} }
       const out = Computation.make({ ...tenfold, output: "/data/out", run: (tx) => tx.get("/data/secret") })
-      const show = Effect.make({ name: "show", read: (tx) => tx.get("/data/out"), deliver: () => {} })
+      const show = Reaction.make({ name: "show", read: (tx) => tx.get("/data/out"), deliver: () => {} })
       const boot = machine.boot([out, show], { pace: "demand", labels })
       const space = yield* boot
       yield* space.set("/data/secret", 1)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
-import { Computation, Effect, Kernel, type Transaction } from "systole"
+import { Computation, Kernel, Reaction, type Transaction } from "systole"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"
 import * as Random from "../../support/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -13,7 +13,7 @@ const put = enzyme("put", (tx, { payload }) => {
   tx.set(address, value)
 })
 const double = Computation.make({ name: "double", output: "/data/double", run: (tx) => Number(tx.get("/data/one") ?? 0) * 2 })
-const show = Effect.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} })
+const show = Reaction.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} })
 
 describe("the graph of a space", () => {
   it.effect("is shown with its statistics, before and after the first beat", () =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { NodeDefinition, Space, Transaction, Value } from "systole"
-import { Computation, Effect, Materializer, replay } from "systole"
+import { Computation, Materializer, Reaction, replay } from "systole"
 import { controlled, glimpsed, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
@@ -98,7 +98,7 @@ describe("A node that reads an open node from above", () => {
         runs++
         return read(tx)
       } })
-      const watch = Effect.make({ name: "watch", read: (tx) => tx.get("/data/high/above"), deliver: () => {} })
+      const watch = Reaction.make({ name: "watch", read: (tx) => tx.get("/data/high/above"), deliver: () => {} })
       const found = yield* story([open(10), counted], (_, boot) => Fx.gen(function*() {
         const space = yield* boot(open(10), watch)
         yield* Fx.orDie(set(space, "/data/low/x", 2))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { NodeDefinition, Space, Value } from "systole"
-import { Computation, Effect, Fatal, Kernel, Link, Materializer, replay } from "systole"
+import { Computation, Fatal, Kernel, Link, Materializer, Reaction, replay } from "systole"
 import * as Graph from "../../conformance/Graph.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
@@ -28,7 +28,7 @@ const carts = (log: Graph.Log): ReadonlyArray<NodeDefinition> => [
       return number(tx.get(`/data/carts/${cart}`)) * number(rate!)
     }
   }),
-  Effect.make<Value>({
+  Reaction.make<Value>({
     name: "show",
     inputs: ["cart"],
     read: (tx, { cart }) => tx.get(`/data/totals/${cart}`) ?? null,

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Transaction, Value } from "systole"
-import { Computation, Effect, Fatal, Materializer } from "systole"
+import { Computation, Fatal, Materializer, Reaction } from "systole"
 import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, glimpsed, turns } from "../TestSpace.ts"
@@ -63,9 +63,9 @@ const nodesOf = (draw: Random.Random, { ran, seen }: { readonly ran: (name: stri
         return sum(tx, 0, above[name])
       } })),
     // Its first read bars it from demand for the second one.
-    Effect.make({ name: "looker", noDebounce: true, read: (tx) => sum(tx, 0, looked), deliver: seen }),
-    ...draw(2) === 0 ? [Effect.make({ name: "watch", read: (tx) => tx.get("/high/two"), deliver: () => {} })] : [],
-    ...draw(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => tx.get("/low/b"), deliver: () => {} })] : []
+    Reaction.make({ name: "looker", noDebounce: true, read: (tx) => sum(tx, 0, looked), deliver: seen }),
+    ...draw(2) === 0 ? [Reaction.make({ name: "watch", read: (tx) => tx.get("/high/two"), deliver: () => {} })] : [],
+    ...draw(2) === 0 ? [Reaction.make({ name: "demand", read: (tx) => tx.get("/low/b"), deliver: () => {} })] : []
   ]
   return { made, fixed }
 }

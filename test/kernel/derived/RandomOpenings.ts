@@ -7,7 +7,7 @@
 import { Effect as Fx, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Transaction, Value } from "systole"
-import { Computation, Effect, Fatal, Materializer } from "systole"
+import { Computation, Fatal, Materializer, Reaction } from "systole"
 import rvInit from "../../../enzymes/rv_init.ts"
 import * as Random from "../../support/Random.ts"
 import { enzyme, put, replays } from "../TestSpace.ts"
@@ -73,13 +73,14 @@ const nodesOf = (draw: Random.Random, { gates }: Features) => {
   const effects = [0, 1].map((i) => {
     const [name, own] = [`e${i}`, parts(COMPUTATIONS)]
     seen[name] = []
-    return Effect.make({ name, noDebounce: true, ...gate(), read: (tx) => sum(tx, own), deliver: (value) => void seen[name]?.push(value) })
+    const deliver = (value: number): void => void seen[name]?.push(value)
+    return Reaction.make({ name, noDebounce: true, ...gate(), read: (tx) => sum(tx, own), deliver })
   })
   const child = (i: number) => Computation.make({ name: `k${i}`, output: `/k/${i}`, run: (tx) => digest(tx.get(`/s/${i}`)) })
   const children = [0, 1, 2].map(child)
   const more: ReadonlyArray<NodeDefinition> = [
     Computation.make({ name: "line", inputs: ["cart"], output: "/lines/:cart", run: (tx, { cart }) => digest(tx.get(`/s/${cart}`)) }),
-    Effect.make({
+    Reaction.make({
       name: "parent",
       read: (tx) => children.slice(0, digest(tx.get("/s/0")) % 4).map((node) => tx.start(node)),
       deliver: () => {}

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
-import { Computation, Effect } from "systole"
+import { Computation, Reaction } from "systole"
 import * as RandomGraph from "../../scheduler/RandomGraph.ts"
 import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
@@ -66,7 +66,7 @@ describe("Observations", () => {
         output: "/data/total",
         run: (tx) => Number(tx.get(tx.get("/data/which") === "b" ? "/data/b" : "/data/a") ?? 0)
       })
-      const watch = Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {}, noDebounce: true })
+      const watch = Reaction.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {}, noDebounce: true })
       const space = yield* machine.boot([put, total, watch])
       const send = (place: string, value: Value) =>
         Fx.andThen(space.signal({ signal: "/signals/put", payload: [[place, value]] }), space.step)

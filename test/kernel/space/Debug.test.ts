@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Computation, Effect, Kernel, Scheduler } from "systole"
+import { Computation, Kernel, Reaction, Scheduler } from "systole"
 import { defaults } from "../../../src/kernel/model/Limits.ts"
 import { RunWatch, type Stop } from "../../../src/kernel/watchdog/RunWatch.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -20,7 +20,7 @@ const watched = (pace: "manual" | "demand") => {
     yield* kernel.register(
       Computation.make({ name: "double", output: "/data/double", run: (tx) => (seen = "double ran", Number(tx.get("/data/one") ?? 0) * 2) })
     )
-    yield* kernel.register(Effect.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} }))
+    yield* kernel.register(Reaction.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} }))
     return yield* TestKernel.space([put])
   })
   const watch = Layer.succeed(RunWatch, { stop: (at) => void stops.push({ ...at, seen }), placeOf: () => undefined })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { CurrentReporter, Effect as Node, type Kernel, Reporter, type Settings, type Space } from "systole"
+import { CurrentReporter, Reaction as Node, type Kernel, Reporter, type Settings, type Space } from "systole"
 import * as Random from "../../support/Random.ts"
 import * as Trials from "../../support/Trials.ts"
 import { enzyme, turns } from "../TestSpace.ts"

@@ -4,7 +4,7 @@
  * @module
  */
 import { Effect, Layer } from "effect"
-import { Computation, Effect as Reaction, Enzyme, Kernel, MemoryStore, Pacemaker, Persistence, type SpaceStore } from "systole"
+import { Computation, Enzyme, Kernel, MemoryStore, Pacemaker, Persistence, Reaction, type SpaceStore } from "systole"
 import { TestReactor } from "systole/testing"
 import rvInit from "../../../enzymes/rv_init.ts"
 import * as TestPacemaker from "../../../src/main/testing/TestPacemaker.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { NodeDefinition, Transaction } from "systole"
-import { BeatAborted, Computation, Effect as Fx, Kernel, Materializer } from "systole"
+import { BeatAborted, Computation, Reaction as Fx, Kernel, Materializer } from "systole"
 import * as Supervision from "../../../src/kernel/watchdog/Supervision.ts"
 import * as TestWatchdog from "../../support/TestWatchdog.ts"
 import { processes, reached } from "../../support/TestWatchdog.ts"

@@ -1,5 +1,7 @@
 /**
- * Effects: nodes that observe values and deliver them.
+ * Reactions: nodes that read values and deliver them outside of the beat.
+ *
+ * Stored observations and the graph name them effects, as earlier versions did.
  *
  * @module
  */
@@ -10,8 +12,8 @@ import type { Common, Definition, Delivery, Inputs } from "./Definition.ts"
 import { callable, common, envelope, inTexts, type Texts, withInputs } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
-/** The definition of an effect by its author. */
-export interface EffectDefinition<Seen extends Value> extends Common {
+/** The definition of a reaction by its author. */
+export interface ReactionDefinition<Seen extends Value> extends Common {
   /** Reads the observed values; it writes none. All its sources are kept up to date. */
   readonly read: (tx: Transaction, inputs: Inputs) => Seen
   /** Receives the value once that is durable: in order, at most once, and never in a replay. */
@@ -23,12 +25,12 @@ export interface EffectDefinition<Seen extends Value> extends Common {
 }
 
 /**
- * An effect. For delivery at least once, send a request to the reactor instead.
+ * A reaction. For delivery at least once, send a request to the reactor instead.
  *
  * @throws InvalidNode
  * @example Telling of each new total
  * ```ts
- * import { Effect } from "systole"
+ * import { Reaction } from "systole"
  *
  * const told: Array<number> = []
  * const teller = Effect.make({
@@ -36,16 +38,16 @@ export interface EffectDefinition<Seen extends Value> extends Common {
  *   read: (tx) => Number(tx.get("/data/total")),
  *   deliver: (total) => void told.push(total)
  * })
- * if (teller._tag !== "Effect") throw new Error("no effect")
+ * if (teller._tag !== "Effect") throw new Error("no reaction")
  * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Seen extends Value>(definition: EffectDefinition<Seen>): Definition =>
+export const make = <Seen extends Value>(definition: ReactionDefinition<Seen>): Definition =>
   Piece.templated(inTexts(definition, Declares.patternOf), build)
 
-const build = <Seen extends Value>(definition: Texts<EffectDefinition<Seen>>, inputs: Inputs): Definition => {
+const build = <Seen extends Value>(definition: Texts<ReactionDefinition<Seen>>, inputs: Inputs): Definition => {
   const base = common(definition)
   const { name } = base
   return {
