@@ -33,7 +33,7 @@ export interface ReactionDefinition<Seen extends Value> extends Common {
  * import { Reaction } from "systole"
  *
  * const told: Array<number> = []
- * const teller = Effect.make({
+ * const teller = Reaction.make({
  *   name: "teller",
  *   read: (tx) => Number(tx.get("/data/total")),
  *   deliver: (total) => void told.push(total)
