@@ -49,9 +49,7 @@ interface Envelope {
   readonly issued_beat: number
 }
 
-/**
- * The id of the operation of the durable run of an event and an enzyme.
- */
+/** The id of the operation of the durable run of an event and an enzyme. */
 export const oidOf = (event: string, key: string, hash: (text: string) => string): string =>
   `OPS:${hash(`${event} ${key}`).slice(0, 32)}`
 
@@ -72,6 +70,12 @@ export const find = (oid: string, read: Read): Run | undefined => {
   const [event = "", enzyme = ""] = envelope.target.split(" ")
   const { note, state, status } = live
   return { oid, event, enzyme, begun: envelope.issued_beat, state, note, status, isDead: status === undefined && state === DEAD }
+}
+
+/** Whether an operation is open, and not given up. */
+export const isOpen = (oid: string, read: Read): boolean => {
+  const live = Document.read(read(address(oid).key), []) as unknown as Live | undefined
+  return live !== undefined && live.status === undefined && live.state !== DEAD
 }
 
 /** The steps of a run in order, from one of them on. */

@@ -8,7 +8,9 @@
 import type { Ledger, LedgerBeat } from "../ledger/Ledger.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Write from "../stage/Write.ts"
+import { COMMIT } from "../stage/Stage.ts"
 import * as Cells from "./Cells.ts"
+import { ContinuationCache } from "./ContinuationCache.ts"
 import * as Note from "./Note.ts"
 import * as Rollback from "./Rollback.ts"
 import { RunAbsent, RunState } from "./RunError.ts"
@@ -31,13 +33,16 @@ export interface Straying {
 /** A command on a run. */
 export type RunCommand = Cancellation | Straying
 
+const NAME = "run"
+
 interface RunKinds {
   readonly Face: undefined
   readonly Command: RunCommand
   /** The id of the operation. */
   readonly Reply: string
   readonly Launch: never
-  readonly State: undefined
+  /** The bodies in memory. */
+  readonly State: ContinuationCache
   readonly Work: undefined
   readonly Input: never
   readonly Output: undefined
@@ -94,14 +99,28 @@ const commands: Ledger<RunKinds>["commands"] = {
  * The ledger of durable runs.
  */
 export const runs: Ledger<RunKinds> = {
-  name: "run",
+  name: NAME,
   folders: [Note.FOLDER],
   refusals: [RunAbsent, RunState],
   commands,
-  open: () => undefined,
+  open: () => new ContinuationCache(),
   timers: () => [],
   transaction: () => undefined,
   atCommit: () => {},
   committed: () => undefined,
+  resumption: {
+    resumed: (state, oid, id) => state.note(oid, id),
+    atEnd: (stage, oids) => Note.mark(stage, oids, COMMIT)
+  },
+  live: (state, host) => ({
+    isQuiet: true,
+    resume: () => {
+      state.strayed = (run) => host.submit({ ledger: NAME, command: { verb: "stray", ...run } })
+    },
+    flushed: () => {},
+    stop: () => {
+      state.strayed = undefined
+    }
+  }),
   rollback: { listed: ["runs", "runs"], nameOf: Rollback.nameOf, takeBack: Rollback.takeBack }
 }

@@ -11,6 +11,10 @@
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
+import { below } from "../persistence/Below.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import { COMMIT, type Stage } from "../stage/Stage.ts"
+import * as Cells from "./Cells.ts"
 
 /** The folder of the notes. */
 export const FOLDER = "/sys/index/run"
@@ -55,3 +59,30 @@ export const isEnd = ({ cancel }: Note): boolean => cancel === "now" || cancel =
 
 /** A note as a document. */
 export const write = (note: Note): Document.Document => Document.encode(note as unknown as Value)
+
+/** Marks runs with a result that no segment of this beat has taken, unless they have a note. */
+export const mark = (stage: Stage, oids: Iterable<string>, writer: number): void => {
+  for (const oid of oids) {
+    // A run that was given up takes its results with its letter.
+    if (Cells.isOpen(oid, (key) => stage.newest(key)) && !isNoted(stage, oid)) stage.put(addressOf(oid), READY, writer)
+  }
+}
+
+/** Whether a run has a note. */
+export const isNoted = (stage: Stage, oid: string): boolean => stage.newest(addressOf(oid).key) !== undefined
+
+/** Replaces the note on a run that has made a segment. */
+export const leave = (stage: Stage, oid: string, note: Note | undefined): void => {
+  const address = addressOf(oid)
+  if (note !== undefined || stage.newest(address.key) !== undefined) {
+    stage.put(address, note === undefined ? undefined : write(note), COMMIT)
+  }
+}
+
+/** The noted runs of a store, with their notes. */
+export function* all(store: Pick<SpaceStore, "below" | "read">): Iterable<readonly [oid: string, note: Note]> {
+  for (const key of below(store, FOLDER)) {
+    const text = store.read(key)
+    yield [key.slice(FOLDER.length + 1), read(text === undefined ? undefined : Document.decode(text))]
+  }
+}

@@ -144,6 +144,14 @@ export interface RollbackRule<L extends Kinds> {
   takeBack(beat: LedgerBeat<L>, changed: ReadonlyArray<string>, to: number): ReadonlyArray<Value>
 }
 
+/** The notes on durable runs that go on, which their ledger keeps. At most one ledger has the rule. */
+export interface ResumptionRule<L extends Kinds> {
+  /** A request or an event of a run has its result. A beat that is dropped may have told it, so the cells decide. */
+  resumed(state: L["State"], oid: string, id: string): void
+  /** Called at the end of the commit with the runs that go on in the next beat. */
+  atEnd(stage: Stage, oids: ReadonlyArray<string>): void
+}
+
 /** The state of a space as of its newest beat, for the views of live halves. */
 export interface SpaceMoment {
   readonly beat: number
@@ -177,11 +185,19 @@ export interface StoredContent {
   readonly bytes: number
 }
 
+/** A command of a ledger, by the name of the ledger. */
+export interface LedgerCommand {
+  readonly ledger: string
+  readonly command: Command
+}
+
 /** An open space, as the live half of a ledger uses it. */
 export interface LiveHost {
   readonly space: string
   /** Announces pending input. */
   readonly wake: () => void
+  /** Hands a command of a ledger to the next beat. A refusal is dropped. */
+  readonly submit: (command: LedgerCommand) => void
   /** The time of the host, in milliseconds since 1970. */
   readonly now: () => number
   /** The number of the newest beat. */
@@ -238,6 +254,7 @@ export interface Ledger<L extends Kinds = Kinds> {
   holds?(state: L["State"], key: string): boolean
   readonly quiescence?: Quiescence<L>
   readonly rollback?: RollbackRule<L>
+  readonly resumption?: ResumptionRule<L>
   /** Makes the live half of an open space. */
   live?(state: L["State"], host: LiveHost): LiveLedger<L["Output"]>
 }

@@ -7,7 +7,7 @@ import * as Envelope from "../stage/Envelope.ts"
 import { Interest, LETTER } from "../stage/Interest.ts"
 import * as Ledgers from "../stage/Ledgers.ts"
 import type { ExpiryRule } from "./Expiry.ts"
-import type { Capturing, InputRule, Kinds, Ledger, Opening, RollbackRule, UrgentTimers } from "./Ledger.ts"
+import type { Capturing, InputRule, Kinds, Ledger, Opening, ResumptionRule, RollbackRule, UrgentTimers } from "./Ledger.ts"
 import { CellLocked, type RefusalClass } from "./LedgerError.ts"
 
 /** A ledger and its place in the list. */
@@ -28,6 +28,12 @@ export interface PlacedInput {
 export interface PlacedRollback {
   readonly placed: Placed
   readonly rule: RollbackRule<Kinds>
+}
+
+/** The rule of the ledger of durable runs, and the ledger's place. */
+export interface PlacedResumption {
+  readonly rule: ResumptionRule<Kinds>
+  readonly place: number
 }
 
 /** States or inputs, each at the place of its ledger. */
@@ -71,6 +77,7 @@ const check = (ledgers: ReadonlyArray<Ledger>): void => {
   if (reserved !== undefined) fail(`a ledger has the name ${JSON.stringify(reserved.name)}. Choose another one of the letters a-z`)
   if (ledgers.length > MAX_LEDGERS) fail(`there are ${ledgers.length} ledgers, and the limit is ${MAX_LEDGERS}`)
   if (ledgers.filter(({ urgentTimers }) => urgentTimers !== undefined).length > 1) fail("the timers of two ledgers are urgent")
+  if (ledgers.filter(({ resumption }) => resumption !== undefined).length > 1) fail("two ledgers note the durable runs that go on")
   if (open !== undefined) {
     fail(`a ledger has its documents below ${open}, where users write. Choose a cell that belongs to the runtime`)
   }
@@ -95,6 +102,8 @@ export class LedgerList {
   readonly urgentTimers: UrgentTimers | undefined
   /** The ledgers with records that a rollback concerns. */
   readonly rolledBack: ReadonlyArray<PlacedRollback>
+  /** The rule of the one ledger of durable runs. */
+  readonly resumption: PlacedResumption | undefined
   /** The cells below which users configure ledgers. */
   readonly configured: ReadonlyArray<string>
   /** The first folder of each. */
@@ -117,6 +126,7 @@ export class LedgerList {
       const { rollback } = placed.ledger
       return rollback === undefined ? [] : [{ placed, rule: rollback }]
     })
+    this.resumption = this.all.flatMap(({ ledger: { resumption: rule }, place }) => rule === undefined ? [] : [{ rule, place }])[0]
     this.refusals = [CellLocked, ...ledgers.flatMap(({ refusals }) => refusals)]
     this.expiry = ledgers.flatMap(({ expiry }) => expiry ?? []).sort((a, b) => a.order - b.order)
     this.inputs = this.all.flatMap(({ ledger: { atCapture, input }, place }) =>
@@ -138,6 +148,13 @@ export class LedgerList {
   /** The states of all ledgers, from a store. */
   open(opening: Opening): ByPlace {
     return this.all.map(({ ledger }) => ledger.open(opening))
+  }
+
+  /** The state of one of them. Throws where the ledger is not in the list. */
+  stateOf<L extends Kinds>({ name }: Ledger<L>, states: ByPlace): L["State"] {
+    const placed = this.named(name)
+    if (placed === undefined) throw new Error(`there is no ledger ${name}`)
+    return states[placed.place]
   }
 
   /** The input of a beat. It stays with the ledgers until the beat is committed. */

@@ -217,6 +217,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     isLate = true
     run()
   }
+  const states = history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo })
   const state: HeartbeatSpace = {
     space: historic.space,
     store: historic,
@@ -234,11 +235,19 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     },
     derivation,
     bindings,
-    durable: history.durable.fresh(),
+    runs: history.durable.executor({
+      space: historic.space,
+      hash: history.hash,
+      resident: history.settings.limits.residentRuns,
+      ledgers: history.ledgers,
+      states,
+      placeOf: host.scope.placeOf,
+      report: undefined
+    }),
     mode: SpaceMode.read(historic, documents),
     clock: SpaceClock.read(documents.read(SpaceClock.ADDRESS.key)),
     ledgers: history.ledgers,
-    states: history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo }),
+    states,
     // The entries record overload.
     settings: history.settings,
     hash: history.hash,

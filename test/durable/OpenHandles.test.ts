@@ -5,7 +5,7 @@ import { TestReactor } from "systole/testing"
 import { Continuation } from "../../src/durable/Continuation.ts"
 import { type Awaited, Handle, type HandleOwner, type Settled } from "../../src/durable/Handle.ts"
 import { type Noted, OpenHandles } from "../../src/durable/OpenHandles.ts"
-import { Residents } from "../../src/durable/Residents.ts"
+import { ContinuationCache } from "../../src/durable/ContinuationCache.ts"
 import * as Due from "../../src/stage/Due.ts"
 import { Stage } from "../../src/stage/Stage.ts"
 import { replays, steps } from "../kernel/TestSpace.ts"
@@ -156,19 +156,19 @@ describe("the bodies in memory", () => {
     handles.settled({ now: { beat: 0, clock: 0 }, answered: (_, awaited) => number(idOf(awaited)), heard: () => undefined }).map(([n]) => n)
 
   it("get notes of results, and doubt them after a result that came while their segment was merged", () => {
-    const residents = new Residents(10)
+    const bodies = new ContinuationCache()
     const body = new Continuation("OPS:a")
     for (const n of [0, 1]) body.tx.handles.add(Handle.pending(n, { kind: "request", rid: String(n) }, unheard))
     assert.deepStrictEqual(resultsOf(body), [0, 1], "a new body knows of no result")
-    residents.keep("OPS:a", body)
-    residents.note("OPS:a", "1")
-    residents.note("OPS:a", "unknown")
-    assert.strictEqual(residents.take("OPS:a", 0), body)
+    bodies.keep("OPS:a", body, 10)
+    bodies.note("OPS:a", "1")
+    bodies.note("OPS:a", "unknown")
+    assert.strictEqual(bodies.take("OPS:a", 0), body)
     assert.deepStrictEqual(resultsOf(body), [1])
-    residents.note("OPS:a", "0")
-    residents.keep("OPS:a", body)
+    bodies.note("OPS:a", "0")
+    bodies.keep("OPS:a", body, 10)
     assert.deepStrictEqual(resultsOf(body), [0, 1])
-    residents.keep("OPS:a", body)
+    bodies.keep("OPS:a", body, 10)
     assert.deepStrictEqual(resultsOf(body), [])
   })
 })

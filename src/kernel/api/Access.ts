@@ -18,18 +18,18 @@ import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
 import type { PostHears } from "../view/Space.ts"
 import type { LiveSpace } from "../live/LiveSpace.ts"
 
-/** One request to an open space, from its begin to its end. */
-class Visit {
+/** The use of an open space by one request, from its begin to its end. */
+class Use {
   private space: LiveSpace | undefined
 
-  enter(space: LiveSpace): LiveSpace {
-    space.enter()
+  acquire(space: LiveSpace): LiveSpace {
+    space.lifetime.acquire()
     this.space = space
     return space
   }
 
-  leave(): void {
-    this.space?.leave()
+  release(): void {
+    this.space?.lifetime.release()
   }
 }
 
@@ -50,48 +50,48 @@ export class Access {
   // The finalizer is in place before the entry: an acquisition of its own costs each request several microseconds more.
   use<A, E>(see: (space: LiveSpace) => Effect.Effect<A, E>): Effect.Effect<A, E | SpaceStopped> {
     return Effect.suspend(() => {
-      const visit = new Visit()
-      return Effect.onExit(this.visited(visit, see), () => Effect.sync(() => visit.leave()))
+      const use = new Use()
+      return Effect.onExit(this.used(use, see), () => Effect.sync(() => use.release()))
     })
   }
 
   // As an unwrapped stream, but with one finalizer and no scope of its own.
   stream<A, E>(see: (space: LiveSpace) => Stream.Stream<A, E>): Stream.Stream<A, E | SpaceStopped> {
     return Stream.fromChannel(Channel.fromTransform((upstream, scope) => {
-      const visit = new Visit()
+      const use = new Use()
       return Effect.flatMap(
-        Scope.addFinalizer(scope, Effect.sync(() => visit.leave())),
-        () => this.visited(visit, (space) => Channel.toTransform(see(space).channel)(upstream, scope))
+        Scope.addFinalizer(scope, Effect.sync(() => use.release())),
+        () => this.used(use, (space) => Channel.toTransform(see(space).channel)(upstream, scope))
       )
     }))
   }
 
-  private visited<A, E>(visit: Visit, see: (space: LiveSpace) => Effect.Effect<A, E>): Effect.Effect<A, E | SpaceStopped> {
-    return Effect.suspend(() => this.space.isRetired
-      ? Effect.flatMap(this.open(visit), see)
-      : see(visit.enter(this.space)))
+  private used<A, E>(use: Use, see: (space: LiveSpace) => Effect.Effect<A, E>): Effect.Effect<A, E | SpaceStopped> {
+    return Effect.suspend(() => this.space.lifetime.isRetired
+      ? Effect.flatMap(this.open(use), see)
+      : see(use.acquire(this.space)))
   }
 
   /** Opens the space again and enters it; a space that retires in between is opened once more. */
-  private open(visit: Visit): Effect.Effect<LiveSpace, SpaceStopped> {
+  private open(use: Use): Effect.Effect<LiveSpace, SpaceStopped> {
     return Effect.flatMap(this.reopen, (space) => {
       this.space = space
-      return space.isRetired ? this.open(visit) : Effect.succeed(visit.enter(space))
+      return space.lifetime.isRetired ? this.open(use) : Effect.succeed(use.acquire(space))
     })
   }
 
   /** Posts a signal by `send`. Returns the call that cancels its callbacks. */
   post(fail: PostHears["fail"], send: (space: LiveSpace) => () => void): () => void {
-    if (!this.space.isRetired) return send(this.space)
+    if (!this.space.lifetime.isRetired) return send(this.space)
     let isHeard = true
     let cancel = (): void => {
       isHeard = false
     }
-    const visit = new Visit()
-    Effect.runFork(this.open(visit)).addObserver((exit) => {
+    const use = new Use()
+    Effect.runFork(this.open(use)).addObserver((exit) => {
       if (Exit.isFailure(exit)) return isHeard ? fail(asStopped(this.name, Cause.squash(exit.cause))) : undefined
       if (isHeard) cancel = send(exit.value)
-      visit.leave()
+      use.release()
     })
     return () => cancel()
   }

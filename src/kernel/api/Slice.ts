@@ -5,7 +5,7 @@
  */
 import type { Ledger } from "../../ledger/Ledger.ts"
 import type { Reactor } from "../../reactor/Reactor.ts"
-import type { RunsOfSpaces } from "../beat/DurableRuns.ts"
+import type { DurableRuns } from "../beat/RunExecutor.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
 /**
@@ -17,7 +17,7 @@ export interface KernelSlice {
   /** Makes its ledger over the reactor of the kernel. */
   readonly ledger?: (reactor: Reactor["Service"]) => Ledger
   /** The durable runs. */
-  readonly runs?: RunsOfSpaces
+  readonly runs?: DurableRuns
   /** Its part of the API of a space. */
   readonly part?: SpacePart
 }

@@ -72,7 +72,7 @@ const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartNam
     Effect.flatMap(receipts.idOfLetter(text, enzyme), (id) => commands.redeliver(id, enzyme))),
   control: controlOf(access),
   step: access.use(({ commands }) => commands.step),
-  idle: access.use(({ idle }) => idle),
+  idle: access.use(({ publication }) => publication.idle),
   watch: (address, options) => access.stream(({ queries }) => queries.watch(address, options)),
   pull: (address, options) => access.use(({ queries }) => queries.value(address, options)),
   reader: (clearance) => readerOf(access, clearance),

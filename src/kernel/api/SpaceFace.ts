@@ -16,7 +16,7 @@ import type { LiveSpace } from "../live/LiveSpace.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
 /** An open space, as the faces of its ledgers use it. */
-export type Source = Pick<LiveSpace, "commands" | "reads" | "state" | "view">
+export type Source = Pick<LiveSpace, "commands" | "publication" | "reads" | "state">
 
 /** The records of a ledger in an open space. */
 export interface RecordReads<K extends Kinds> {

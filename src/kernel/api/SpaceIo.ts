@@ -35,7 +35,7 @@ const drains = (rows: ListedStore, { before, limit }: Parameters<SpaceIo["drains
 
 const make = (access: Access): SpaceIo => ({
   ...SpaceFace.of(outside, access),
-  channels: access.use((space) => Effect.sync(() => (space.view(RequestRow.CHANNELS) ?? []) as never)),
+  channels: access.use((space) => Effect.sync(() => (space.publication.view(RequestRow.CHANNELS) ?? []) as never)),
   drains: (page) => access.use(({ reads }) => reads.page((rows) => drains(rows, page)))
 })
 

@@ -27,6 +27,9 @@ import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { SpacePart } from "./SpacePart.ts"
 import * as SpaceFace from "./SpaceFace.ts"
 
+/** The members of the state of a space that reads of runs use. */
+type State = Pick<LiveState, "clock" | "hash" | "inbox" | "mode" | "space" | "store">
+
 /** The cursor of the dead runs, which follow the open ones: this, and the cell of a letter. */
 const DEAD = "dead"
 
@@ -67,10 +70,10 @@ export const get: SpaceFace.RecordReads<Kinds>["get"] = ({ reads, state }, oid) 
 
 /** The durable runs of a space, as one page reads them. */
 class RunReads {
-  private readonly state: LiveState
+  private readonly state: State
   private readonly store: CountedRows
 
-  constructor(state: LiveState, store: CountedRows) {
+  constructor(state: State, store: CountedRows) {
     this.state = state
     this.store = store
   }

@@ -32,7 +32,6 @@ import * as SliceTable from "../../ledger/SliceTable.ts"
 import { type Handling, isMerged } from "../model/InFlight.ts"
 import { lockOver, origin } from "../model/SpaceMode.ts"
 import * as Signal from "../model/Signal.ts"
-import type { DurableRuns } from "./DurableRuns.ts"
 import * as Awaited from "../model/Awaited.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
 
@@ -55,8 +54,6 @@ export interface LedgerSpace {
   readonly ledgers: LedgerList
   /** The states of the ledgers, by their places in the list. */
   readonly states: ByPlace
-  /** The durable runs, for which results are noted. */
-  readonly durable: Pick<DurableRuns, "note">
   readonly hash: (data: string | Uint8Array) => string
   /** Draws the next queue number, for a signal or a timer. */
   readonly number: () => number
@@ -179,13 +176,16 @@ export class LedgerBeats implements Faces<Draft> {
       ({ listed: rule.listed, lines: rule.takeBack(this.of(placed), changed[placed.ledger.name] ?? none, to) }))
   }
 
-  /** Step 10: calls `atCommit` of each active ledger. */
+  /** Step 10: calls `atCommit` of each active ledger, and has the runs noted that go on. */
   commit(): void {
-    if (this.isQuiet) return
-    for (const placed of this.space.ledgers.all) {
-      const beat = this.active(placed)
-      if (beat !== undefined) placed.ledger.atCommit(beat)
+    const { space: { ledgers }, transaction: { resumed, stage } } = this
+    if (!this.isQuiet) {
+      for (const placed of ledgers.all) {
+        const beat = this.active(placed)
+        if (beat !== undefined) placed.ledger.atCommit(beat)
+      }
     }
+    if (resumed.length > 0) ledgers.resumption?.rule.atEnd(stage, resumed)
   }
 
   /** Called when the beat is in the store: updates the ledgers. Returns the outputs for their live halves. */
@@ -309,8 +309,9 @@ class OneLedgerBeat implements LedgerBeat {
   }
 
   resume(oid: string, rid?: string): void {
-    this.ledgers.transaction.resumed.push(oid)
-    if (rid !== undefined) this.ledgers.space.durable.note(oid, rid)
+    const { space: { ledgers: { resumption }, states }, transaction } = this.ledgers
+    transaction.resumed.push(oid)
+    if (rid !== undefined) resumption?.rule.resumed(states[resumption.place], oid, rid)
   }
 
   send({ awaits, depth = 0, payload, signal, target }: LedgerSignal): void {

@@ -18,6 +18,12 @@ import { typesOf } from "../model/SpaceSchema.ts"
 import type { PostedSignal } from "../view/Space.ts"
 import { IdReused, InboxFull } from "../model/SpaceError.ts"
 
+/** The members of the state of a space that admission uses. */
+type State = Pick<
+  LiveState,
+  "enzymes" | "hash" | "host" | "inbox" | "labels" | "liveClock" | "nodes" | "number" | "seed" | "settings" | "space" | "store"
+>
+
 /** The result of an admission: a new event, or a known id. */
 export type Entered =
   | { readonly kind: "new"; readonly pending: Signal.Pending }
@@ -42,11 +48,11 @@ interface Sender {
  * Makes events of the signals posted to one space.
  */
 export class Admission {
-  private readonly state: LiveState
+  private readonly state: State
   /** The expected beat of the newest minted ids, and the next number for it. */
   private minted: { beat: number; next: number }
 
-  constructor(state: LiveState) {
+  constructor(state: State) {
     this.state = state
     this.minted = { beat: state.store.head().beat + 1, next: 0 }
     for (const id of state.inbox.waiting.keys()) {

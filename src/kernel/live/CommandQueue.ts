@@ -27,14 +27,20 @@ import * as SpaceMode from "../model/SpaceMode.ts"
 import type { ClockStatus, Space, SpaceControl, SpaceStatus, WriteOptions } from "../view/Space.ts"
 import { asStopped, ControlRefused, InboxFull, SpaceHeld, type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
+/** The members of the state of a space that commands use. */
+type State = Pick<
+  LiveState,
+  "clock" | "enzymes" | "host" | "inbox" | "ledgers" | "liveClock" | "mode" | "nodes" | "settings" | "space" | "store"
+>
+
 /**
  * The commands of one space.
  */
 export class CommandQueue implements SpaceControl {
-  private readonly live: LiveState
+  private readonly live: State
   private readonly group: GroupCommit
 
-  constructor(live: LiveState, group: GroupCommit) {
+  constructor(live: State, group: GroupCommit) {
     this.live = live
     this.group = group
   }

@@ -6,17 +6,19 @@
 import * as Effect from "effect/Effect"
 import * as LargeContent from "../../persistence/LargeContent.ts"
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
-import type { LiveState } from "../beat/loop/LiveState.ts"
-import type { DurableReads } from "../view/DurableReads.ts"
+import type { FlushedReads } from "../view/FlushedReads.ts"
 import type { ReadError } from "../view/Expected.ts"
 import type { Space } from "../view/Space.ts"
 import { LargeUploads } from "./LargeUploads.ts"
 import { Uploads } from "./Uploads.ts"
 
+/** The members of the state of a space that content uses. */
+type State = ConstructorParameters<typeof LargeUploads>[0] & ConstructorParameters<typeof Uploads>[0]
+
 /** The dependencies of the content of a space. */
 interface Dependencies {
   readonly group: Pick<GroupCommit, "await" | "error">
-  readonly reads: Pick<DurableReads, "read">
+  readonly reads: Pick<FlushedReads, "read">
   readonly store: LargeContent.ContentStore | undefined
 }
 
@@ -26,10 +28,10 @@ interface Dependencies {
 export class Contents {
   readonly uploads: Uploads
   private readonly large: LargeUploads
-  private readonly state: LiveState
+  private readonly state: State
   private readonly deps: Dependencies
 
-  constructor(state: LiveState, deps: Dependencies) {
+  constructor(state: State, deps: Dependencies) {
     this.state = state
     this.deps = deps
     this.uploads = new Uploads(state, deps.group)

@@ -11,10 +11,13 @@ import * as DeadLetter from "../beat/command/DeadLetter.ts"
 import * as Receipts from "../beat/step/Receipts.ts"
 import * as OwnId from "../model/OwnId.ts"
 import type { Receipt } from "../model/Receipt.ts"
-import type { DurableReads } from "../view/DurableReads.ts"
+import type { FlushedReads } from "../view/FlushedReads.ts"
 import type { ReadError } from "../view/Expected.ts"
 import { ReceiptWaiters } from "./ReceiptWaiters.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
+
+/** The members of the state of a space that receipts use. */
+type State = Pick<LiveState, "inbox" | "store">
 
 const nothing = (): void => {}
 
@@ -28,14 +31,14 @@ interface ReceiptCallbacks {
  * The receipts of one space, and the callers that wait for them.
  */
 export class EventReceipts {
-  private readonly state: LiveState
+  private readonly state: State
   private readonly group: Pick<GroupCommit, "whenDurable">
-  private readonly reads: Pick<DurableReads, "read">
+  private readonly reads: Pick<FlushedReads, "read">
   private readonly waiters = new ReceiptWaiters()
 
-  constructor(state: LiveState, { group, reads }: {
+  constructor(state: State, { group, reads }: {
     readonly group: Pick<GroupCommit, "whenDurable">
-    readonly reads: Pick<DurableReads, "read">
+    readonly reads: Pick<FlushedReads, "read">
   }) {
     this.state = state
     this.group = group

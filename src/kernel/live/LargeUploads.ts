@@ -21,6 +21,12 @@ import type { Space } from "../view/Space.ts"
 import { RecentParts } from "./RecentParts.ts"
 import type { Uploads } from "./Uploads.ts"
 
+/** The members of the state of a space that large uploads use. */
+type State = Pick<
+  LiveState,
+  "clock" | "hash" | "host" | "liveClock" | "reporter" | "seed" | "space" | "startHash" | "steady" | "store"
+>
+
 const CONTENT = "content-"
 
 /** The most objects of one look: more than the largest upload has, and a page. */
@@ -50,14 +56,14 @@ export const clear = async (store: LargeContent.ContentStore, space: string): Pr
  * The large content of one space.
  */
 export class LargeUploads {
-  private readonly state: LiveState
+  private readonly state: State
   private readonly uploads: Pick<Uploads, "begin" | "open">
   private readonly store: LargeContent.ContentStore | undefined
   /** The last key that the collection has seen. */
   private seen = ""
   private isCollecting = false
 
-  constructor(state: LiveState, uploads: Pick<Uploads, "begin" | "open">, store: LargeContent.ContentStore | undefined) {
+  constructor(state: State, uploads: Pick<Uploads, "begin" | "open">, store: LargeContent.ContentStore | undefined) {
     this.state = state
     this.uploads = uploads
     this.store = store

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as DeadLetter from "../beat/command/DeadLetter.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Pending } from "../model/Signal.ts"
-import type { DurableReads } from "../view/DurableReads.ts"
+import type { FlushedReads } from "../view/FlushedReads.ts"
 import type { ReadError } from "../view/Expected.ts"
 import * as NameList from "../view/NameList.ts"
 import type { Page } from "../view/Pages.ts"
@@ -16,14 +16,17 @@ import * as Queries from "../view/Queries.ts"
 import type { Space } from "../view/Space.ts"
 import * as WaitingList from "../view/WaitingList.ts"
 
+/** The members of the state of a space that lists use. */
+type State = Pick<LiveState, "bindings" | "clock" | "documents" | "enzymes" | "hash" | "inbox" | "mode" | "settings" | "store">
+
 /**
  * The lists of a space.
  */
 export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" | "dead" | "list" | "names" | "waiting"> {
-  private readonly state: LiveState
-  private readonly reads: Pick<DurableReads, "page">
+  private readonly state: State
+  private readonly reads: Pick<FlushedReads, "page">
 
-  constructor(state: LiveState, reads: Pick<DurableReads, "page">) {
+  constructor(state: State, reads: Pick<FlushedReads, "page">) {
     this.state = state
     this.reads = reads
   }

@@ -23,6 +23,12 @@ import { Pending } from "../model/Signal.ts"
 import { origin } from "../model/SpaceMode.ts"
 import { asStopped, OutboxExpired } from "../model/SpaceError.ts"
 
+/** The members of the state of a space that the outbox uses. */
+type State = Pick<
+  LiveState,
+  "departures" | "host" | "inbox" | "liveClock" | "mode" | "number" | "reporter" | "settings" | "space" | "store"
+>
+
 /** The dependencies of the relay. */
 interface Dependencies {
   readonly resolvePeer: ResolvePeer
@@ -55,7 +61,7 @@ const nothing = (): void => {}
  * The outbox relay of one space.
  */
 export class OutboxRelay {
-  private readonly state: LiveState
+  private readonly state: State
   private readonly deps: Dependencies
   private readonly routes = new Map<string, Route>()
   private readonly quiet: Array<() => void> = []
@@ -63,7 +69,7 @@ export class OutboxRelay {
   private readonly horizon: number
   private stopped = false
 
-  constructor(state: LiveState, deps: Dependencies) {
+  constructor(state: State, deps: Dependencies) {
     this.state = state
     this.deps = deps
     const { receiptMillis = retention.receiptMillis } = state.settings.retention

@@ -10,10 +10,10 @@ import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/definition/Modules.ts"
-import type { LedgerList } from "../../ledger/LedgerList.ts"
+import type { ByPlace, LedgerList } from "../../ledger/LedgerList.ts"
 import * as StoreCheck from "../../ledger/StoreCheck.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
-import type { DurableRuns, RunsOfSpaces } from "../beat/DurableRuns.ts"
+import type { DurableRuns, RunExecutor } from "../beat/RunExecutor.ts"
 import type { RunHost } from "../watchdog/RunHost.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { CommitHandshake } from "../beat/loop/CommitHandshake.ts"
@@ -45,7 +45,7 @@ import type { Supervision } from "../watchdog/Supervision.ts"
 export interface Parts {
   readonly registry: Registry["Service"]
   readonly ledgers: LedgerList
-  readonly runs: RunsOfSpaces
+  readonly durable: DurableRuns
   readonly nodes: NodeModules
   readonly schedulers: Scheduler["Service"]
   readonly settings: Settings
@@ -79,7 +79,8 @@ const checkJournal = (store: SpaceStore): void => {
  * @throws PersistenceError
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
-  const { hash, held, host, ledgers, lostBeats, nodes, pacemaker, restore, registry, reporter, schedulers, settings, supervision } = parts
+  const { durable, hash, held, host, ledgers, lostBeats, nodes, pacemaker } = parts
+  const { restore, registry, reporter, schedulers, settings, supervision } = parts
   // Records come with beats.
   if (store.head().beat >= 0) StoreCheck.check(store, ledgers)
   checkJournal(store)
@@ -93,7 +94,6 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const mode = isInitialized ? { ...SpaceMode.open, gated: true } : SpaceMode.read(store, documents)
   inbox.rule(mode)
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
-  const durable = durableRuns(store, parts)
   const clocks = clocksOf(store, documents, parts)
   const schedules = new Schedules()
   let number = restoreQueue(store, { inbox, departures, durable, liveClock: clocks.liveClock, schedules })
@@ -127,6 +127,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     }),
     bindings,
     durable,
+    runs: executorOf(store, parts, states),
     mode,
     ...clocks,
     parked: new Parked(),
@@ -163,15 +164,18 @@ const clocksOf = (store: SpaceStore, documents: Documents, { host, settings, ste
   return { clock, liveClock, host: liveClock.host, steady }
 }
 
-/** The durable runs of a space. */
-const durableRuns = ({ space }: SpaceStore, { hash, host, reporter, runs, settings }: Parts): DurableRuns =>
-  runs.make({
+/** The executor of the durable runs of a space. */
+const executorOf = ({ space }: SpaceStore, { durable, hash, host, ledgers, reporter, settings }: Parts, states: ByPlace): RunExecutor =>
+  durable.executor({
     space,
+    hash: hash.hex,
     resident: settings.limits.residentRuns,
+    ledgers,
+    states,
     placeOf: host.scope.placeOf,
     // Only a development host watches runs.
     report: host.watch === undefined ? undefined : (told) => host.scope.outside(() => reporter.report(told))
-  }, hash.hex)
+  })
 
 const watched = (store: SpaceStore, lostBeats: LostBeats, { flights, waiting }: Inbox): Watched => {
   const head = store.head().beat

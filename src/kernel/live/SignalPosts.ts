@@ -4,7 +4,6 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { Pending } from "../model/Signal.ts"
@@ -31,7 +30,7 @@ export class SignalPosts implements Peer {
   private readonly admission: Admission
   private readonly deps: Dependencies
 
-  constructor(state: LiveState, deps: Dependencies) {
+  constructor(state: ConstructorParameters<typeof Admission>[0], deps: Dependencies) {
     this.admission = new Admission(state)
     this.deps = deps
   }

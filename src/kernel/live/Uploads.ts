@@ -15,6 +15,9 @@ import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { Space } from "../view/Space.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
+/** The members of the state of a space that uploads use. */
+type State = Pick<LiveState, "documents" | "startHash" | "store">
+
 /** Content of a job exceeds its limit. */
 export class ContentFull extends Data.TaggedError("ContentFull")<{ readonly limit: number }> {
   readonly code = "io/too-large"
@@ -29,10 +32,10 @@ export class ContentFull extends Data.TaggedError("ContentFull")<{ readonly limi
 export class Uploads {
   /** Number of uploads that are neither finished nor aborted. */
   open = 0
-  private readonly state: LiveState
+  private readonly state: State
   private readonly group: Pick<GroupCommit, "await" | "error">
 
-  constructor(state: LiveState, group: Pick<GroupCommit, "await" | "error">) {
+  constructor(state: State, group: Pick<GroupCommit, "await" | "error">) {
     this.state = state
     this.group = group
   }

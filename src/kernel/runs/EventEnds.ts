@@ -13,7 +13,7 @@ import * as SentEvent from "../../durable/SentEvent.ts"
 import type { EventEnd } from "../../stage/EventEnd.ts"
 import { COMMIT } from "../../stage/Stage.ts"
 import type { Handling, InFlight } from "../model/InFlight.ts"
-import type { RunMerge } from "../beat/DurableRuns.ts"
+import type { RunMerge } from "../beat/RunExecutor.ts"
 
 /**
  * Keeps the progress of an event with the run that waits for its end. Returns the run if the event has ended.

@@ -22,8 +22,8 @@ import * as Semantics from "../../stage/Semantics.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { CapturedSignal, Handling, InFlight, Taken, Waits } from "../model/InFlight.ts"
 import { type Heard, MAX_HEARD, resultOfHeard, type Signal } from "../model/Signal.ts"
-import { type BeatSignals, mayBeHeard } from "../beat/BeatSignals.ts"
-import type { Hearers, HeardBy, Resuming } from "../beat/DurableRuns.ts"
+import { type BeatSignals, mayBeHeard } from "./BeatSignals.ts"
+import type { HeardBy, Resuming, RunInput } from "../beat/RunExecutor.ts"
 import * as Run from "../beat/step/Run.ts"
 import type { RunHost } from "../watchdog/RunHost.ts"
 
@@ -43,7 +43,7 @@ const payloadOf = ({ nth, oid, pair }: Place): Address.Address => Dossier.addres
 const countIn = (stage: Stage) => (oid: string, pair: number): number => stage.merged("space", folderOf(oid, pair).id).length
 
 /** Step 4: keeps the captured signals that durable runs hear, and has these runs go on. */
-export const capture = (taken: ReadonlyArray<Taken>, transaction: Resuming, input: Hearers): HeardBy => {
+export const capture = (taken: ReadonlyArray<Taken>, transaction: Resuming, input: Pick<RunInput, "hearers">): HeardBy => {
   let found: Map<InFlight, ReadonlyArray<Heard>> | undefined
   const { stage } = transaction
   const countOf = countIn(stage)

@@ -12,7 +12,7 @@ import { Continuation, type Progress } from "../../durable/Continuation.ts"
 import type { DurableTransaction } from "../../durable/DurableTransaction.ts"
 import * as DeclaredPairs from "../../durable/DeclaredPairs.ts"
 import * as Note from "../../durable/Note.ts"
-import type { Residents } from "../../durable/Residents.ts"
+import type { ContinuationCache } from "../../durable/ContinuationCache.ts"
 import type { Pair } from "../../durable/Pairs.ts"
 import { CodeMissing, ForeignAwait, RunCancelled, RunDiverged, RunsFull, RunTakenBack, StepsFull } from "../../durable/RunError.ts"
 import * as Step from "../../durable/Step.ts"
@@ -29,19 +29,19 @@ import { failure, messageOf } from "../model/Failure.ts"
 import { type Handling, isMerged, type Outcome, type Waits } from "../model/InFlight.ts"
 import type { Heard } from "../model/Signal.ts"
 import * as Hearing from "./Hearing.ts"
-import type { DurableState } from "../beat/DurableRuns.ts"
+import type { DurableState } from "../beat/RunExecutor.ts"
 import * as Run from "../beat/step/Run.ts"
 import * as Results from "./SegmentResults.ts"
 import * as Undo from "./Undo.ts"
-import type { RunAdvice } from "./StaleRisks.ts"
+import type { StaleRisks } from "./StaleRisks.ts"
 import * as Unawaited from "./Unawaited.ts"
 
 /** The surroundings of segments: the state of the space, and the bodies in memory. */
 export interface Place {
   readonly state: DurableState
-  readonly residents: Residents
+  readonly bodies: ContinuationCache
   /** Reports risks of runs, in development. */
-  readonly risks: RunAdvice | undefined
+  readonly risks: StaleRisks | undefined
 }
 
 /** A segment that a space executes. */
@@ -108,10 +108,10 @@ export const endedWithout = (oid: string, stage: Stage): Outcome | undefined => 
 }
 
 const advance = async (context: Context): Promise<Outcome> => {
-  const { draft, enzyme, handling: { segment }, oid, residents, risks, state } = context
+  const { bodies, draft, enzyme, handling: { segment }, oid, risks, state } = context
   if (segment >= Step.MAX_STEPS) throw new StepsFull({ limit: `${Step.MAX_STEPS} segments` })
   // A first segment awaits nothing before its body, so that it ends within a turn.
-  const resident = residents.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
+  const resident = bodies.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
   const continuation = resident ?? await remade(context)
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
@@ -143,7 +143,7 @@ const advance = async (context: Context): Promise<Outcome> => {
 }
 
 /** Reports risks of a live segment, in development. */
-const advise = (tx: DurableTransaction, risks: RunAdvice, enzyme: Enzyme): void => {
+const advise = (tx: DurableTransaction, risks: StaleRisks, enzyme: Enzyme): void => {
   tx.reads.risk = (risk) => risks.stale(enzyme, risk)
   tx.late = (pair) => risks.late(enzyme, pair, tx.segment)
 }

@@ -18,10 +18,18 @@ import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import * as Requests from "../../reactor/Request.ts"
 import type { CapturedSignal, Handling, Waits } from "../model/InFlight.ts"
-import type { Between, RunMerge } from "../beat/DurableRuns.ts"
+import type { RunMerge } from "../beat/RunExecutor.ts"
+import type { WaitingRun } from "../model/Signal.ts"
+import type { BeatSignals } from "./BeatSignals.ts"
 import * as Hearing from "./Hearing.ts"
-import * as ReadyRuns from "./ReadyRuns.ts"
 import { codeOf, oidOf, stepAddress } from "./Segment.ts"
+
+/** A run between two attempts at a segment, with the signals that it hears and that its log does not have. */
+interface Between extends Pick<Waits, "begun" | "known" | "oid"> {
+  /** Whether this attempt is the first one that declares some of them. */
+  readonly isNew: boolean
+  readonly run: WaitingRun
+}
 
 /** Puts a step into the log. The first one starts the operation. */
 export const wait = (
@@ -36,7 +44,7 @@ export const wait = (
   else stage.put(address, document, COMMIT)
   putParts(stage, oid, { parts, segment })
   if (isAhead) stage.put(DeclaredPairs.addressOf(oid), undefined, COMMIT)
-  ReadyRuns.leave(stage, oid, note)
+  Note.leave(stage, oid, note)
   if (segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
 }
 
@@ -61,8 +69,8 @@ const isKnown = (stage: RunMerge["captured"]["stage"], oid: string): boolean => 
 export const finish = (handling: Handling, merging: RunMerge): void => {
   const { captured: { ledgers, stage }, state } = merging
   const oid = oidOf(handling, state.hash)
-  if (handling.segment === 0 && handling.draft?.owner === undefined && !ReadyRuns.isNoted(stage, oid)) return leave(handling, merging)
-  ReadyRuns.leave(stage, oid, undefined)
+  if (handling.segment === 0 && handling.draft?.owner === undefined && !Note.isNoted(stage, oid)) return leave(handling, merging)
+  Note.leave(stage, oid, undefined)
   state.inbox.runs.forget(oid)
   if (handling.segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
   if (!isKnown(stage, oid)) return
@@ -74,7 +82,7 @@ export const finish = (handling: Handling, merging: RunMerge): void => {
 
 /** Whether a handling is that of a run which started anew, also if its enzyme is not durable any more. */
 export const isAnew = (handling: Handling, { captured: { moment, stage }, state }: RunMerge): boolean =>
-  handling.why !== undefined && Semantics.follows(moment, "runsStayDurable") && ReadyRuns.isNoted(stage, oidOf(handling, state.hash))
+  handling.why !== undefined && Semantics.follows(moment, "runsStayDurable") && Note.isNoted(stage, oidOf(handling, state.hash))
 
 /** Drops the signals that a run of one segment heard between its attempts, also for an earlier module that declared them. */
 export const leave = (handling: Handling, { captured: { moment, stage }, state }: RunMerge): void => {
@@ -94,7 +102,7 @@ export const discard = ({ flight, pending: { again } }: CapturedSignal, { captur
   if (again === undefined) return
   const oid = Cells.oidOf(flight.signal.id, again.enzyme, state.hash)
   if (again.segment === undefined) return Hearing.drop(oid, stage)
-  ReadyRuns.leave(stage, oid, undefined)
+  Note.leave(stage, oid, undefined)
   if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:cnl", summary: undefined }))
 }
 
@@ -145,7 +153,11 @@ const isOfToday = ({ entry }: Handling, first: Step.Step | undefined): boolean =
     Semantics.follows({ semantics: Semantics.read(first.semantics) }, "hearsByName"))
 
 /** Has a run hear signals until its next attempt, with the ones of this beat. */
-export const hear = (handling: Handling, between: Between, { captured: { moment, stage }, signals }: RunMerge): void => {
+export const hear = (
+  handling: Handling,
+  between: Between,
+  { merge: { captured: { moment, stage } }, signals }: { readonly merge: RunMerge; readonly signals: BeatSignals }
+): void => {
   const isKept = Semantics.follows(moment, "attemptsDeclare")
   if (isKept || Hearing.isNew(handling)) Hearing.begin(handling, between, { moment, signals, stage })
   if (isKept && between.isNew) stage.put(DeclaredPairs.addressOf(between.oid), DeclaredPairs.write(between.begun), COMMIT)
@@ -167,7 +179,7 @@ export const die = (handling: Handling, code: string, merging: RunMerge): string
   const { anew = first?.anew } = Note.read(stage.newest(Note.addressOf(oid).key))
   // The first step has the number, unless it is deleted.
   const isLogged = handling.segment > 0 && code !== TAKEN_BACK
-  ReadyRuns.leave(stage, oid, anew === undefined || isLogged ? undefined : { anew })
+  Note.leave(stage, oid, anew === undefined || isLogged ? undefined : { anew })
   state.inbox.runs.forget(oid)
   if (code === TAKEN_BACK) {
     takeBack(oid, { ledgers, stage })

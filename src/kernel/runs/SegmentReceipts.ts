@@ -8,7 +8,7 @@ import * as Cells from "../../durable/Cells.ts"
 import { Log } from "../../durable/Log.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { Pending } from "../model/Signal.ts"
-import type { LogStore, SegmentReceipt, SegmentReceipts } from "../beat/DurableRuns.ts"
+import type { LogStore, SegmentReceipt, SegmentReceipts } from "../beat/RunExecutor.ts"
 import type { Receipt } from "../model/Receipt.ts"
 
 /** The most steps that the receipts of one event show. */

@@ -1,92 +1,147 @@
 /**
- * Durable runs as series of segments, with their bodies in memory.
+ * The executor of durable runs: their segments, with their bodies in memory.
  *
  * @module
  */
 import * as Cells from "../../durable/Cells.ts"
+import type { ContinuationCache } from "../../durable/ContinuationCache.ts"
 import * as RunLedger from "../../durable/Ledger.ts"
 import { Log } from "../../durable/Log.ts"
 import * as Note from "../../durable/Note.ts"
-import { Residents } from "../../durable/Residents.ts"
+import { CODE_MISSING } from "../../durable/RunCode.ts"
 import { RunAbsent, RunState } from "../../durable/RunError.ts"
-import type { Stage } from "../../stage/Stage.ts"
+import { CAPTURE, type Stage } from "../../stage/Stage.ts"
+import * as LabelCheck from "../beat/step/LabelCheck.ts"
 import * as InFlights from "../model/InFlight.ts"
-import type { Taken, Waits } from "../model/InFlight.ts"
-import { Pending } from "../model/Signal.ts"
-import type { DurableOptions, DurableRuns, RunsOfSpaces } from "../beat/DurableRuns.ts"
+import type { CapturedSignal, Handling, Taken, Waits } from "../model/InFlight.ts"
+import { listed, Pending, type WaitingRun } from "../model/Signal.ts"
+import type { DurableRuns, Resuming, RunExecutor, RunInput, RunMerge, RunSpace } from "../beat/RunExecutor.ts"
+import { BeatSignals } from "./BeatSignals.ts"
 import * as EventEnds from "./EventEnds.ts"
 import * as Hearing from "./Hearing.ts"
-import * as ReadyRuns from "./ReadyRuns.ts"
 import * as RunRetry from "./RunRetry.ts"
 import * as Segment from "./Segment.ts"
 import * as SegmentCommit from "./SegmentCommit.ts"
 import * as SegmentReceipts from "./SegmentReceipts.ts"
-import { RunAdvice } from "./StaleRisks.ts"
+import { StaleRisks } from "./StaleRisks.ts"
 
 /** The durable runs of a space. */
-class Segments implements DurableRuns {
-  readonly hear = Hearing.capture
-  readonly endedWithout = Segment.endedWithout
-  readonly committed = ReadyRuns.committed
-  readonly between = SegmentCommit.between
-  readonly hearBetween = SegmentCommit.hear
-  readonly adopt = SegmentCommit.adopt
+class Segments implements RunExecutor {
   readonly discard = SegmentCommit.discard
-  strayed: DurableRuns["strayed"]
-  private readonly options: DurableOptions
-  private readonly hash: (text: string) => string
-  private readonly residents: Residents
-  private readonly risks: RunAdvice | undefined
+  private readonly space: RunSpace
+  private readonly bodies: ContinuationCache
+  private readonly risks: StaleRisks | undefined
+  /** The captured signals of a beat, for its runs that come to hear them. */
+  private readonly signals = new WeakMap<ReadonlyArray<CapturedSignal>, BeatSignals>()
 
-  constructor(options: DurableOptions, hash: (text: string) => string) {
-    const { report, resident, space } = options
-    this.options = options
-    this.hash = hash
-    this.residents = new Residents(resident)
-    this.risks = report === undefined ? undefined : new RunAdvice(space, report)
+  constructor(space: RunSpace) {
+    const { ledgers, report, states } = space
+    this.space = space
+    this.bodies = ledgers.stateOf(RunLedger.runs, states)
+    this.risks = report === undefined ? undefined : new StaleRisks(space.space, report)
   }
 
-  captured(stage: Stage, resumed: ReadonlySet<string>, taken: ReadonlyArray<Taken>): void {
-    ReadyRuns.captured(stage, resumed, { hash: this.hash, taken })
+  readonly hear: RunExecutor["hear"] = (signals, transaction, input) => {
+    const { stage } = transaction
+    const heard = Hearing.capture(signals, transaction, input)
+    const taken = transaction.resumed.length === 0 ? signals : this.resume(signals, transaction, input)
+    return { taken, heard, ended: (event, key) => Segment.endedWithout(Cells.oidOf(event, key, this.space.hash), stage) }
   }
 
-  readonly run: DurableRuns["run"] = (handling, draft, state) => {
-    const { residents, risks } = this
-    return Segment.run(handling, draft, { state, residents, risks })
+  /** Adds the segments that captured results resume, after the attempts and before new signals. Notes the runs without one. */
+  private resume(taken: ReadonlyArray<Taken>, transaction: Resuming, input: RunInput): ReadonlyArray<Taken> {
+    const { mode, resumed, stage } = transaction
+    transaction.resumed = []
+    const oids = new Set(resumed)
+    const isEnd = (oid: string): boolean => Segment.endedWithout(oid, stage) !== undefined
+    const segments = [...oids].flatMap((oid) => input.resume(oid, { mode, isEnd: isEnd(oid) }))
+    const attempts = taken.findIndex(({ pending }) => pending.again === undefined)
+    const all = attempts < 0 ? [...taken, ...segments] : taken.toSpliced(attempts, 0, ...segments)
+    this.mark(stage, oids, all)
+    return all
   }
 
-  readonly wait: DurableRuns["wait"] = (handling, waits, merge) => {
-    const { captured: { moment, stage }, signals } = merge
+  /** Marks the runs with a captured result and without a segment in this beat. */
+  private mark(stage: Stage, resumed: ReadonlySet<string>, taken: ReadonlyArray<Taken>): void {
+    const present = new Set(taken.map(({ flight, pending: { again } }) =>
+      again?.segment === undefined ? "" : again.run?.oid ?? Cells.oidOf(flight.signal.id, again.enzyme, this.space.hash)))
+    Note.mark(stage, [...resumed].filter((oid) => !present.has(oid)), CAPTURE)
+  }
+
+  readonly run: RunExecutor["run"] = (handling, draft, state) => {
+    const { bodies, risks } = this
+    return Segment.run(handling, draft, { state, bodies, risks })
+  }
+
+  readonly wait: RunExecutor["wait"] = (handling, merge) => {
+    const { outcome } = handling
+    const found = outcome?.kind === "waits" ? this.step(handling, outcome, merge) : undefined
+    if (handling.why === "redelivery" && handling.segment > 0) SegmentCommit.adopt(handling, merge)
+    if (found !== undefined) return found
+    if (outcome?.kind === "retry" && outcome.code === CODE_MISSING) return this.held(handling)
+    return InFlights.isDurable(handling, merge.captured.moment) ? this.between(handling, merge) : undefined
+  }
+
+  /** Puts a step into the log, and keeps the body. A run that hears an awaited signal of this beat goes on at once. */
+  private step(handling: Handling, waits: Waits, merge: RunMerge): WaitingRun {
+    const { captured: { moment, stage } } = merge
     SegmentCommit.wait(handling, waits, merge)
-    const isHeard = Hearing.begin(handling, waits, { moment, signals, stage })
+    const isHeard = Hearing.begin(handling, waits, { moment, signals: this.signalsOf(merge), stage })
     this.keep(waits)
-    return isHeard
+    const { dues, listed, oid } = waits
+    return { oid, dues: isHeard ? [{ beat: handling.beat, moment: undefined }] : dues, ...listed }
+  }
+
+  /** The run of a handling that waits for its module. */
+  private held({ flight, key, waiting }: Handling): WaitingRun {
+    const oid = Cells.oidOf(flight.signal.id, key, this.space.hash)
+    return { ...listed(waiting ?? { hears: [] }), oid, dues: [], isHeld: true }
+  }
+
+  /** The run of a handling that is attempted again, if it hears signals meanwhile that its log does not have. */
+  private between(handling: Handling, merge: RunMerge): WaitingRun | undefined {
+    const found = SegmentCommit.between(handling, merge)
+    if (found === undefined) return undefined
+    LabelCheck.checkHeard(merge.captured.transaction, handling, found.begun.map(([, target]) => target))
+    SegmentCommit.hear(handling, found, { merge, signals: this.signalsOf(merge) })
+    return found.run
+  }
+
+  private signalsOf({ captured: { inputs } }: RunMerge): BeatSignals {
+    const found = this.signals.get(inputs) ?? new BeatSignals(inputs)
+    this.signals.set(inputs, found)
+    return found
   }
 
   /** Keeps a body in memory, which has to stand still until its next segment. */
   private keep({ continuation, oid, segment }: Waits): void {
-    this.residents.keep(oid, continuation)
+    const { bodies, space: { placeOf, resident } } = this
+    bodies.keep(oid, continuation, resident)
     continuation.tx.whenStray((stray) => {
       const { last, reason } = stray
-      const place = this.options.placeOf(stray)
+      const place = placeOf(stray)
       const at = place === undefined ? "" : ` at ${place}`
-      const command: RunLedger.Straying = { verb: "stray", oid, segment: segment + 1, stray: { reason: `${reason}${at}`, last } }
-      this.strayed?.({ kind: "ledger", ledger: RunLedger.runs.name, command })
+      bodies.strayed?.({ oid, segment: segment + 1, stray: { reason: `${reason}${at}`, last } })
     })
   }
 
-  readonly finish: DurableRuns["finish"] = (handling, merge) => {
+  readonly finish: RunExecutor["finish"] = (handling, merge) => {
     const isRun = InFlights.isDurable(handling, merge.captured.moment) || SegmentCommit.isAnew(handling, merge)
     if (isRun) SegmentCommit.finish(handling, merge)
     else SegmentCommit.leave(handling, merge)
   }
 
-  readonly die: DurableRuns["die"] = (handling, code, merge) => {
+  readonly die: RunExecutor["die"] = (handling, code, merge) => {
     const oid = SegmentCommit.die(handling, code, merge)
-    if (oid !== undefined) this.residents.drop(oid)
+    if (oid !== undefined) this.bodies.drop(oid)
   }
 
-  readonly prepare: DurableRuns["prepare"] = (retry) => {
+  readonly track: RunExecutor["track"] = (flight, merge) => {
+    const oid = EventEnds.tell(flight, merge)
+    if (oid !== undefined) this.bodies.note(oid, flight.signal.id)
+  }
+
+  readonly prepare: RunExecutor["prepare"] = (retry) => {
     try {
       return RunRetry.prepare(retry)
     } catch (error) {
@@ -94,37 +149,23 @@ class Segments implements DurableRuns {
       throw error
     }
   }
-
-  readonly segments: DurableRuns["segments"] = (store, receipt) => SegmentReceipts.find(store, receipt, this.hash)
-
-  readonly whole: DurableRuns["whole"] = (pending, store) => {
-    const { again, due, seq, signal } = pending
-    if (again?.run?.changed === undefined) return pending
-    const { changed: _, ...run } = again.run
-    const hears = Log.of(Cells.stepsOf(run.oid, SegmentReceipts.reader(store))).pairs.from(0)
-    const found = new Pending(seq, signal, { due, again: { ...again, run: { ...run, hears } } })
-    found.stored = true
-    return found
-  }
-
-  readonly noted: DurableRuns["noted"] = (store) => Array.from(ReadyRuns.all(store), ([oid, note]) => [oid, Note.isEnd(note)])
-
-  note(oid: string, id: string): void {
-    this.residents.note(oid, id)
-  }
-
-  readonly tell: DurableRuns["tell"] = (flight, merge) => {
-    const oid = EventEnds.tell(flight, merge)
-    if (oid !== undefined) this.residents.note(oid, flight.signal.id)
-  }
-
-  readonly fresh: DurableRuns["fresh"] = () => new Segments({ ...this.options, report: undefined }, this.hash)
 }
 
-/**
- * The durable runs of the slice `durable`.
- */
-export const runs: RunsOfSpaces = {
+const whole: DurableRuns["whole"] = (pending, store) => {
+  const { again, due, seq, signal } = pending
+  if (again?.run?.changed === undefined) return pending
+  const { changed: _, ...run } = again.run
+  const hears = Log.of(Cells.stepsOf(run.oid, SegmentReceipts.reader(store))).pairs.from(0)
+  const found = new Pending(seq, signal, { due, again: { ...again, run: { ...run, hears } } })
+  found.stored = true
+  return found
+}
+
+/** The durable runs of the slice `durable`. */
+export const runs: DurableRuns = {
   check: () => {},
-  make: (options, hash) => new Segments(options, hash)
+  executor: (space) => new Segments(space),
+  segments: SegmentReceipts.find,
+  whole,
+  noted: (store) => Array.from(Note.all(store), ([oid, note]) => [oid, Note.isEnd(note)])
 }

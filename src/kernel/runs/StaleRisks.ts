@@ -20,7 +20,7 @@ type Topic = "run/late-hear" | "run/stale-risk"
 /**
  * The reports of one space, one of each topic for each enzyme until its module changes.
  */
-export class RunAdvice {
+export class StaleRisks {
   private readonly space: string
   private readonly told: Reporter["report"]
   private readonly reported: Readonly<Record<Topic, WeakSet<Enzyme>>> = { "run/late-hear": new WeakSet(), "run/stale-risk": new WeakSet() }

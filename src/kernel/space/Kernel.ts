@@ -26,7 +26,7 @@ import * as ChannelLabels from "../../reactor/ChannelLabels.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import * as Scheduling from "../../registry/Scheduling.ts"
-import type { RunsOfSpaces } from "../beat/DurableRuns.ts"
+import type { DurableRuns } from "../beat/RunExecutor.ts"
 import * as NoDurableRuns from "../runs/NoDurableRuns.ts"
 import { expected } from "../view/Expected.ts"
 import { receive, RemotePeers } from "../live/Delivery.ts"
@@ -141,7 +141,7 @@ export class Kernel extends Context.Service<Kernel, {
       const { awaits, now, timer, turn, wake, task = turn } = pacemaker
       const host = { awaits, now, timer, turn: task, wake, scope, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, schedulers: yield* Scheduler, settings, runs, ledgers: ledgersOf(slices, reactor), hash, pacemaker, host,
+        registry, nodes, schedulers: yield* Scheduler, settings, durable: runs, ledgers: ledgersOf(slices, reactor), hash, pacemaker, host,
         steady: new SteadyClock(pacemaker),
         held: (yield* CurrentHolds) ?? new Set(settings.held), lostBeats: new LostBeats(),
         cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
@@ -157,7 +157,7 @@ export class Kernel extends Context.Service<Kernel, {
         opened: (name) => spaces.opened(name)?.client,
         stored: (name, cell) => Effect.map(spaces.stored(name, cell), (text) =>
           text === undefined ? undefined : Document.read(Document.decode(text), [])),
-        due: (name) => spaces.opened(name)?.space.due,
+        due: (name) => spaces.opened(name)?.space.lifetime.due,
         contentBytes: Math.max(LargeContent.STORED, Math.min(LargeContent.MOST, contents?.maxBytes ?? 0)),
         spaces: spaces.names.all,
         names: (page) => spaces.names.page(page),
@@ -196,7 +196,7 @@ const ledgersOf = (slices: ReadonlyArray<KernelSlice>, reactor: Reactor["Service
   new LedgerList([operations, ...slices.flatMap(({ ledger }) => ledger?.(reactor) ?? [])])
 
 /** The durable runs of slices. */
-const runsOf = (slices: ReadonlyArray<KernelSlice>): RunsOfSpaces =>
+const runsOf = (slices: ReadonlyArray<KernelSlice>): DurableRuns =>
   slices.find(({ runs }) => runs !== undefined)?.runs ?? NoDurableRuns.runs
 
 /** The refusal of a module. */
@@ -205,7 +205,7 @@ const refusedBy = ({ _tag, name }: Enzyme | NodeDefinition, reason: string): Inv
 
 /** Registers and withdraws modules. A node may give an idle space work. */
 const registrar = ({ nodes, registry, runs, scheduled, wake }: {
-  readonly runs: Pick<RunsOfSpaces, "check">
+  readonly runs: Pick<DurableRuns, "check">
   readonly registry: Registry["Service"]
   readonly nodes: Modules
   readonly scheduled: Pick<ScheduledSpaces, "see">

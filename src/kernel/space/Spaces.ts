@@ -152,7 +152,7 @@ export class Spaces {
   remove(name: string): Effect.Effect<void, PersistenceError> {
     const removal = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
       const open = this.spaces.get(name)
-      open?.space.retire(true)
+      open?.space.lifetime.retire(true)
       const { persistence } = this.deps
       return Effect.flatMap(Effect.result(persistence.remove(name)), (removed) =>
         Effect.map(Effect.result(persistence.due(name)), (due) => {
@@ -216,7 +216,7 @@ export class Spaces {
   close(): void {
     this.isClosed = true
     this.wakeQueue.stop()
-    for (const { space } of this.spaces.all()) space.close("the runtime is closing")
+    for (const { space } of this.spaces.all()) space.lifetime.close("the runtime is closing")
   }
 
   private readMoments = Effect.fnUntraced(function*(this: Spaces): Effect.fn.Return<void, PersistenceError> {
@@ -371,11 +371,11 @@ export class Spaces {
       const space = this.spaces.first()?.space
       if (space === undefined) return
       // A space in use counts as just used.
-      if (!space.isResting) this.spaces.touch(space.name)
+      if (!space.lifetime.isResting) this.spaces.touch(space.name)
       else {
-        this.wakeQueue.set(space.name, space.due)
+        this.wakeQueue.set(space.name, space.lifetime.due)
         this.deps.parts.supervision?.closed(space.name)
-        space.retire()
+        space.lifetime.retire()
       }
     }
   }

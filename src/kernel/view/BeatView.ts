@@ -23,7 +23,7 @@ import * as SpaceMode from "../model/SpaceMode.ts"
 import type { HandshakeMetrics } from "../beat/loop/CommitHandshake.ts"
 import * as LostBeats from "../journal/LostBeats.ts"
 import type { Receipt } from "../model/Receipt.ts"
-import type { DurableRuns } from "../beat/DurableRuns.ts"
+import type { DurableRuns } from "../beat/RunExecutor.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 import type { Loss } from "../journal/LostBeats.ts"
 
@@ -39,6 +39,7 @@ export interface Source extends LiveSources {
   readonly store: SpaceStore
   readonly shown: boolean
   readonly durable: Pick<DurableRuns, "segments">
+  readonly hash: (text: string) => string
   /** The label of an enzyme at a beat, as the agenda shows it. */
   readonly label: (enzyme: string, beat: number) => string
   /** Counts of diagnostics in the space since the runtime started. */
@@ -58,7 +59,7 @@ export const read = (source: Source, id: string): Value => {
     const receipt = source.receipt(name)
     const handling = receipt?.handlings.find(({ enzyme, run }) => enzyme === part || run === part)
     if (part !== "" || receipt === undefined) return handling as Value
-    const segment = source.durable.segments(source.store, receipt)
+    const segment = source.durable.segments(source.store, receipt, source.hash)
     return (segment === undefined ? receipt : { ...receipt, segment }) as unknown as Value
   }
   if (isLive(id)) return source.view(id)

@@ -28,6 +28,9 @@ import type { PostedSignal, Reader, ReaderHears, Seen, ShownPage, ShownReceipt, 
 import { type CellHeld, SignalBeyond, SignalReserved, Withheld } from "../model/SpaceError.ts"
 import type * as WaitingList from "./WaitingList.ts"
 
+/** The members of the state of a space that cleared views use. */
+export type State = Pick<LiveState, "clock" | "documents" | "enzymes" | "hash" | "host" | "labels" | "nodes" | "settings" | "store">
+
 /** Most denials that a space remembers. */
 export const MAX_DENIALS = 400
 
@@ -41,7 +44,7 @@ const nothing = (): void => {}
 
 /** The parts of an open space that a cleared view shows. */
 export interface Dependencies {
-  readonly state: LiveState
+  readonly state: State
   readonly readerState: ReaderState
   readonly contents: Pick<Space, "blobPart">
   readonly lists: Pick<Space, "cells" | "list" | "names"> & {

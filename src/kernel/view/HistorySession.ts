@@ -12,10 +12,16 @@ import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Turn } from "../model/Pacemaker.ts"
-import type { DurableReads } from "./DurableReads.ts"
+import type { FlushedReads } from "./FlushedReads.ts"
 import type { ReadError } from "./Expected.ts"
 import * as Queries from "./Queries.ts"
 import { HistoryBusy, type SpaceStopped } from "../model/SpaceError.ts"
+
+/** The members of the state of a space that histories use. */
+type State = Pick<
+  LiveState,
+  "durable" | "enzymes" | "hash" | "host" | "ledgers" | "nodes" | "restore" | "settings" | "space" | "store"
+>
 
 /** The caller was interrupted. */
 class CalledOff extends Error {}
@@ -24,15 +30,15 @@ class CalledOff extends Error {}
  * The history sessions of one space, one at a time.
  */
 export class HistorySession {
-  private readonly state: LiveState
+  private readonly state: State
   private readonly turn: Turn
   private readonly group: Pick<GroupCommit, "error">
-  private readonly reads: Pick<DurableReads, "read">
+  private readonly reads: Pick<FlushedReads, "read">
   private busy = false
 
-  constructor(state: LiveState, { group, reads, turn }: {
+  constructor(state: State, { group, reads, turn }: {
     readonly group: Pick<GroupCommit, "error">
-    readonly reads: Pick<DurableReads, "read">
+    readonly reads: Pick<FlushedReads, "read">
     readonly turn: Turn
   }) {
     this.state = state

@@ -12,7 +12,7 @@ import type { Value } from "../../cell/Value.ts"
 import { isView } from "../../stage/View.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { expected } from "./Expected.ts"
-import type { DurableReads } from "./DurableReads.ts"
+import type { FlushedReads } from "./FlushedReads.ts"
 import type { ReadError } from "./Expected.ts"
 import * as Subscription from "./Subscription.ts"
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
@@ -26,6 +26,13 @@ import { ViewSubscriptions } from "./ViewSubscriptions.ts"
 import { textOf } from "./Observed.ts"
 import { newest, Subscriptions } from "./Subscriptions.ts"
 
+/** The members of the state of a space that live queries use. */
+export type State = Pick<
+  LiveState,
+  "clock" | "derivation" | "documents" | "durable" | "handshake" | "hash" | "host" | "lostBeats" | "reporter" |
+  "settings" | "space" | "store"
+>
+
 /** A pull of a place. */
 export interface Pull<A> extends Pick<PullRequest, "admits"> {
   readonly see: () => A
@@ -35,9 +42,9 @@ export interface Pull<A> extends Pick<PullRequest, "admits"> {
 
 /** The dependencies of live queries. */
 interface Dependencies {
-  readonly state: LiveState
+  readonly state: State
   readonly group: Pick<GroupCommit, "wake">
-  readonly reads: Pick<DurableReads, "at" | "look">
+  readonly reads: Pick<FlushedReads, "at" | "look">
   /** Reports why the space stopped, once it has. Returns the call that cancels it. */
   readonly whenEnded: (tell: (error: SpaceStopped) => void) => () => void
   readonly live: LiveSources
@@ -143,7 +150,7 @@ const seen = <A>(see: () => A): () => A => {
 /** Retry delay of a pull that no beat has served, in milliseconds. */
 const SOON = 1000
 
-const held = (address: string, until: number | undefined, { clock, host }: LiveState): CellHeld => {
+const held = (address: string, until: number | undefined, { clock, host }: State): CellHeld => {
   const now = host.now()
   const at = Math.max(until ?? now + SOON, now + 1)
   return new CellHeld({ address, at: at - clock.shifted, after: at - now })

@@ -29,6 +29,12 @@ import type { Space } from "./Space.ts"
 import { IdAmbiguous } from "../model/SpaceError.ts"
 import * as Titles from "../model/Titles.ts"
 
+/** The members of the state of a space that queries use. */
+export type State = Pick<
+  LiveState,
+  "clock" | "documents" | "durable" | "handshake" | "hash" | "lostBeats" | "reporter" | "settings" | "space" | "store"
+>
+
 const CONTENT = "/cas/"
 
 /** The fewest beat numbers that are looked at together. */
@@ -41,7 +47,7 @@ const reader = Envelope.make([], false)
  *
  * @throws InvalidAddress, LinkLoop
  */
-export const read = (state: LiveState, text: string, live: BeatView.LiveSources): Value.Value => {
+export const read = (state: State, text: string, live: BeatView.LiveSources): Value.Value => {
   const address = Address.parse(text)
   // Content is readable from outside once it is durable; runs see it from the next capture on.
   if (address.id.startsWith(CONTENT)) {
@@ -68,12 +74,13 @@ export const hops = function*({ documents }: Pick<LiveState, "documents">, from:
 }
 
 /** The value at the address of a view, rendered now. */
-const view = (state: LiveState, address: Address.Address, live: BeatView.LiveSources): Value.Value => {
+const view = (state: State, address: Address.Address, live: BeatView.LiveSources): Value.Value => {
   const label = (enzyme: string, beat: number): string => Titles.shown(state.documents, enzyme, beat)
   const { handshake, lostBeats, reporter, settings, space, store } = state
   const value = BeatView.read({
     store,
     durable: state.durable,
+    hash: state.hash,
     shown: settings.ledgers,
     label,
     ...live,
@@ -96,7 +103,7 @@ export const isImmediate = (text: string): boolean => text.split("#", 1)[0] === 
  * @throws InvalidAddress
  */
 export const cells = (
-  state: LiveState,
+  state: Listed,
   rows: CountedRows,
   { after, id, isOwn = false, limit, size }: Parameters<Space["cells"]>[1] & { readonly id: string }
 ): CellPage => {
@@ -203,11 +210,14 @@ export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effe
  *
  * @throws InvalidAddress, LinkLoop
  */
-export const labelled = (state: LiveState, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
+export const labelled = (state: Listed, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
   const reading = draft(state, labels)
   const value = reading.get(text)
   return { label: reading.label, value }
 }
+
+/** The members of the state of a space that a read of stored cells uses. */
+type Listed = Pick<LiveState, "clock" | "documents" | "hash" | "settings" | "store">
 
 /** A state that a draft reads. */
 type Readable = Pick<LiveState, "clock" | "hash" | "settings" | "store"> & { readonly documents: Committed }

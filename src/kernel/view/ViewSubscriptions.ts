@@ -13,7 +13,7 @@ import * as Values from "../../cell/Value.ts"
 import { ChurnMap } from "../inbox/ChurnMap.ts"
 import type { Beat } from "../beat/step/Commit.ts"
 import * as BeatView from "./BeatView.ts"
-import type { DurableReads } from "./DurableReads.ts"
+import type { FlushedReads } from "./FlushedReads.ts"
 import type { ReadCallbacks } from "./Expected.ts"
 import type { Observation } from "./Space.ts"
 
@@ -30,7 +30,7 @@ export interface Watched {
   readonly after: number | undefined
   /** Renders the view as of the newest beat. */
   readonly see: () => Observation
-  readonly reads: Pick<DurableReads, "look">
+  readonly reads: Pick<FlushedReads, "look">
 }
 
 /** The destination of the observations. */

@@ -13,6 +13,9 @@ import * as SpaceMode from "../model/SpaceMode.ts"
 import { Pending, runName, type Signal } from "../model/Signal.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 
+/** The members of the state of a space that the waiting list uses. */
+export type State = Pick<LiveState, "bindings" | "clock" | "enzymes" | "inbox" | "mode" | "store">
+
 /** The reason for which a signal or an attempt waits. */
 export type Reason = WaitingRow["why"]
 
@@ -47,7 +50,7 @@ export interface FoundPage {
  * {@link MAX_ROWS}, so a page can be short before the end.
  */
 export const find = (
-  state: LiveState,
+  state: State,
   { after = -1, limit }: { readonly after?: number | undefined; readonly limit: number },
   admits: (pending: Pending) => boolean
 ): FoundPage => {
@@ -67,12 +70,12 @@ export const find = (
 /**
  * A page of all rows.
  */
-export const page = (state: LiveState, request: { readonly after?: number | undefined; readonly limit: number }): WaitingPage => {
+export const page = (state: State, request: { readonly after?: number | undefined; readonly limit: number }): WaitingPage => {
   const { found, next } = find(state, request, () => true)
   return { waiting: found.map(({ row }) => row), next }
 }
 
-const rowOf = (pending: Pending, state: LiveState): WaitingRow => {
+const rowOf = (pending: Pending, state: State): WaitingRow => {
   const { again, due, signal: { id, own, signal, target } } = pending
   return {
     id,
@@ -95,7 +98,7 @@ const contendedFor = (on: string, { locks }: SpaceMode.SpaceMode): Pick<WaitingR
   return { why: "parked", on, ...owner === undefined ? {} : { owner } }
 }
 
-const reasonOf = (pending: Pending, state: LiveState): Pick<WaitingRow, "why" | "code" | "on" | "owner" | "enzymes"> => {
+const reasonOf = (pending: Pending, state: State): Pick<WaitingRow, "why" | "code" | "on" | "owner" | "enzymes"> => {
   const { again, due, seq, signal, urgent } = pending
   const { bindings, enzymes, inbox, mode } = state
   const resolve = (sent: Signal) => enzymes.resolve(sent.signal, sent.target, Awaited.tableFor(bindings, sent))

@@ -4,7 +4,7 @@ import * as Document from "../../../src/cell/Document.ts"
 import type * as Step from "../../../src/durable/Step.ts"
 import * as SpaceRuns from "../../../src/kernel/api/SpaceRuns.ts"
 import { CountedRows, type ListedStore } from "../../../src/kernel/view/CountedRows.ts"
-import { DurableReads } from "../../../src/kernel/view/DurableReads.ts"
+import { FlushedReads } from "../../../src/kernel/view/FlushedReads.ts"
 import { MAX_ROWS } from "../../../src/kernel/view/PageTurns.ts"
 
 const OID = `OPS:${"0".repeat(32)}`
@@ -48,7 +48,7 @@ const shown = (cells: Cells, between: () => void) => {
     return () => {}
   }
   const group = { error: undefined, whenDurable: (look: () => void) => look() }
-  const reads = new DurableReads(group, { turns: { take }, rows: new CountedRows(cells.store) })
+  const reads = new FlushedReads(group, { turns: { take }, rows: new CountedRows(cells.store) })
   const inbox = { runs: { has: () => true }, held: { has: () => false } }
   const space = { reads, state: { inbox, mode: { gated: false }, clock: { shifted: 0 } } }
   return Effect.map(SpaceRuns.get(space as never, OID), (run) => ({ pages, since: run?.since, beats: run?.steps.map(({ beat }) => beat) }))

@@ -24,7 +24,7 @@ import * as Cells from "../../../durable/Cells.ts"
 import type { LedgerBeats } from "../LedgerBeats.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 import * as OwnId from "../../model/OwnId.ts"
-import type { DurableRuns, Next } from "../DurableRuns.ts"
+import type { Next, RunExecutor } from "../RunExecutor.ts"
 import { letterPlace, type Redelivery } from "../../model/Command.ts"
 import type { Failed, Handling } from "../../model/InFlight.ts"
 import * as Signal from "../../model/Signal.ts"
@@ -160,10 +160,10 @@ export const redelivery = (space: string, { anew, enzyme, id }: Omit<Redelivery,
 
 /** The state of a space that redelivers a letter. */
 export interface LetterSpace {
-  readonly durable: Pick<DurableRuns, "prepare">
   readonly hash: (text: string) => string
   /** Draws the next queue number. */
   readonly number: () => number
+  readonly runs: Pick<RunExecutor, "prepare">
   readonly space: string
   readonly store: Pick<SpaceStore, "receipts">
 }
@@ -188,7 +188,7 @@ export const redeliver = (
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
   const oid = Cells.oidOf(id, enzyme, state.hash)
   const { segment, undone = false } = letter
-  const next = state.durable.prepare({ oid, segment, isUndone: undone, anew: anew === true, draft, stage: work.stage })
+  const next = state.runs.prepare({ oid, segment, isUndone: undone, anew: anew === true, draft, stage: work.stage })
   if (next instanceof Error) return next
   const refused = ledgers.refusal(draft)
   if (refused !== undefined) return refused

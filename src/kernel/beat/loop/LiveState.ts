@@ -11,6 +11,7 @@ import type { Labels } from "../../../stage/Labels.ts"
 import type { BeatScheduler } from "../../derived/BeatScheduler.ts"
 import type { OutboxQueue } from "../../inbox/OutboxQueue.ts"
 import type { Holds } from "../../model/Holds.ts"
+import type { DurableRuns } from "../RunExecutor.ts"
 import type { RunSupervisor } from "../../watchdog/RunSupervisor.ts"
 import type { InputSpace } from "../step/BeatInput.ts"
 import type { HeartbeatSpace } from "../step/Heartbeat.ts"
@@ -24,6 +25,8 @@ export interface LiveState extends HeartbeatSpace, InputSpace {
   readonly host: HeartbeatSpace["host"]
   readonly store: HeartbeatSpace["store"]
   readonly sentry?: RunSupervisor | undefined
+  /** The durable runs of the kernel. */
+  readonly durable: DurableRuns
   /** Signals to other spaces. */
   readonly departures: OutboxQueue
   /** The labels that decide which cells readers see, if any. */

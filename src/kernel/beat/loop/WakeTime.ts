@@ -12,10 +12,17 @@ import * as Awaited from "../../model/Awaited.ts"
 import { isAdvancing } from "../../model/SpaceMode.ts"
 import type { NextDue } from "../../inbox/TimerQueue.ts"
 
+/** The members of the state of a space that wake times use. */
+type State = Pick<
+  LiveState,
+  "bindings" | "clock" | "departures" | "derivation" | "documents" | "enzymes" | "host" | "inbox" | "ledgers" |
+  "liveClock" | "mode" | "schedules" | "settings" | "space" | "states" | "store"
+>
+
 /**
  * The timer that is due first. Before the first beat, waits in beats count from the time the space was opened.
  */
-export const wait = ({ inbox, mode: { control }, settings, store }: LiveState, opened: number): NextDue | undefined => {
+export const wait = ({ inbox, mode: { control }, settings, store }: State, opened: number): NextDue | undefined => {
   const { beat, clock } = store.head()
   const next = inbox.waits.next({ beat, clock: beat < 0 ? Math.max(clock, opened) : clock, tempo: settings.tempo })
   const until = control?.until
@@ -26,7 +33,7 @@ export const wait = ({ inbox, mode: { control }, settings, store }: LiveState, o
  * The time at which the first timer or schedule is due, the first gate of a node opens, or a ledger begins delayed work, in
  * milliseconds since 1970.
  */
-export const timed = (state: LiveState, opened: number): number | undefined => {
+export const timed = (state: State, opened: number): number | undefined => {
   const { derivation, ledgers, schedules, states } = state
   const times = [wait(state, opened)?.moment, derivation.nextDue, ledgers.nextDue(states), schedules.nextDue(state)]
   const moment = Math.min(...times.map((time) => time ?? Infinity))
@@ -34,7 +41,7 @@ export const timed = (state: LiveState, opened: number): number | undefined => {
 }
 
 /** Whether signals, a schedule or the input of ledgers wait for a beat. */
-export const hasInput = (state: LiveState): boolean => {
+export const hasInput = (state: State): boolean => {
   const { host, inbox, ledgers, mode, schedules, states, store } = state
   const clock = host.now()
   return inbox.isRunnable({ beat: store.head().beat + 1, clock }) || schedules.isNow(state, clock) || ledgers.isWaiting(states, mode.gated)
@@ -43,7 +50,7 @@ export const hasInput = (state: LiveState): boolean => {
 /**
  * Whether a beat has work now. Signals whose only enzyme is left out are set aside first.
  */
-export const isNow = (state: LiveState): boolean => {
+export const isNow = (state: State): boolean => {
   const { bindings, derivation, enzymes, host, inbox, ledgers, liveClock, mode, schedules, settings, states, store } = state
   const { beat } = store.head()
   if (isAdvancing(mode) || (beat < 0 && settings.boot)) return true
@@ -67,7 +74,7 @@ export const SENDING = -1000
  * The time of the space's next work, in milliseconds since 1970: {@link SENDING} or 0 for now, `undefined` for never.
  */
 export const next = (
-  state: LiveState,
+  state: State,
   { byHand, isRunning, opened }: { readonly byHand: boolean; readonly isRunning: boolean; readonly opened: number }
 ): number | undefined => {
   const { departures, inbox, ledgers, settings: { heldMillis }, states } = state
@@ -83,7 +90,7 @@ export const next = (
 /**
  * Has the next flush store the wake time, and the jumps of the clock that make nothing older.
  */
-export const keep = ({ clock, liveClock, store }: LiveState, moment: number | undefined): void => {
+export const keep = ({ clock, liveClock, store }: State, moment: number | undefined): void => {
   store.setDue(liveClock.wakeOf(moment))
   store.setJumps(SpaceClock.uncounted(clock, store.head().clock))
 }
@@ -92,6 +99,6 @@ export const keep = ({ clock, liveClock, store }: LiveState, moment: number | un
  * The time at which a space is opened to look whether its work is still held, in milliseconds since 1970: 0 for the next
  * start of the host.
  */
-export const held = ({ host, settings: { heldMillis } }: LiveState): number =>
+export const held = ({ host, settings: { heldMillis } }: State): number =>
   // Beats of one period agree, and so store it once.
   heldMillis === undefined ? 0 : Math.ceil(host.now() / heldMillis + 1) * heldMillis

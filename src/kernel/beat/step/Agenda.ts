@@ -9,7 +9,7 @@ import type { CapturedSignal, InFlight, Handling, Outcome, Taken } from "../../m
 import type { Again } from "../../model/Signal.ts"
 import * as Signal from "../../model/Signal.ts"
 import type { BeatInput } from "./BeatInput.ts"
-import type { HeardBy } from "../DurableRuns.ts"
+import type { HeardBy } from "../RunExecutor.ts"
 import * as DeadLetter from "../command/DeadLetter.ts"
 
 /** A run to put on the agenda: an enzyme, or an outcome that is known already. */

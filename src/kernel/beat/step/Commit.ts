@@ -90,7 +90,6 @@ export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatI
   DiagnosticsCommit.attach(transaction, ledgers)
   if (merged.falls) Lifecycle.shutDown(transaction, ledgers)
   ledgers.commit()
-  state.durable.committed(stage, transaction.resumed)
   DiagnosticsCommit.put(transaction, captured.inputs, facts)
   Expiry.retire(captured.retired, transaction, state)
   if (stage.touched !== 0) Expiry.note(transaction, state.ledgers.expiry)

@@ -7,7 +7,6 @@
  *
  * @module
  */
-import * as Cells from "../../../durable/Cells.ts"
 import type { Enzymes, Resolution } from "../../../registry/Registry.ts"
 import type { Pieces as Face } from "../../../stage/RunGrant.ts"
 import { PersistenceError } from "../../../persistence/PersistenceError.ts"
@@ -24,7 +23,7 @@ import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "../command/CommandExecutor.ts"
 import type { Begun } from "../../model/Begun.ts"
 import * as InFlights from "../../model/InFlight.ts"
-import type { Handling, Outcome, Taken } from "../../model/InFlight.ts"
+import type { Handling, Outcome } from "../../model/InFlight.ts"
 import { LedgerBeats } from "../LedgerBeats.ts"
 import type { Captured, CapturedCommands, Executed } from "../Phases.ts"
 import * as LabelCheck from "./LabelCheck.ts"
@@ -101,30 +100,13 @@ export class Heartbeat {
     const parked = input.parked(mode)
     const retired = input.retired(begun, transaction)
     ledgers.capture(timers)
-    const heard = state.durable.hear(signals, transaction, input)
-    const taken = this.resume(signals, transaction)
-    const ended = (event: string, key: string) => state.durable.endedWithout(Cells.oidOf(event, key, state.hash), stage)
+    const { ended, heard, taken } = state.runs.hear(signals, transaction, input)
     agenda.arrange(taken, resolve, { input, ended, heard, hops: state.settings.limits.hops })
     const { inputs, runs } = agenda
     const { labels, moment } = transaction
     const captured = { begun, stage, moment, labels, transaction, ledgers, commands, taken, timers, parked, retired, inputs, runs }
     state.derivation.begin(captured)
     return captured
-  }
-
-  /** Step 4: adds the segments that captured results resume, after the attempts and before new signals. */
-  private resume(taken: ReadonlyArray<Taken>, transaction: BeatTransaction): ReadonlyArray<Taken> {
-    const { mode, resumed } = transaction
-    const { durable } = this.state
-    if (resumed.length === 0) return taken
-    transaction.resumed = []
-    const oids = new Set(resumed)
-    const isEnd = (oid: string): boolean => durable.endedWithout(oid, transaction.stage) !== undefined
-    const segments = [...oids].flatMap((oid) => this.input.resume(oid, { mode, isEnd: isEnd(oid) }))
-    const attempts = taken.findIndex(({ pending }) => pending.again === undefined)
-    const all = attempts < 0 ? [...taken, ...segments] : taken.toSpliced(attempts, 0, ...segments)
-    durable.captured(transaction.stage, oids, all)
-    return all
   }
 
   /** Step 3: executes the commands before the runs, so each run sees their effects. */
@@ -210,8 +192,8 @@ export class Heartbeat {
 
   private run(handling: Handling, draft: Draft): Outcome | Promise<Outcome> {
     const { state } = this
-    const { durable, host } = state
-    return InFlights.isDurable(handling, draft.moment) ? durable.run(handling, draft, state) : Run.run(handling, draft, host)
+    const { host, runs } = state
+    return InFlights.isDurable(handling, draft.moment) ? runs.run(handling, draft, state) : Run.run(handling, draft, host)
   }
 
   /** A run broke its surroundings. Nothing of the beat is kept; after a failed attempt, the next beat takes the same input. */

@@ -9,7 +9,6 @@
 import * as Address from "../../../cell/Address.ts"
 import * as Document from "../../../cell/Document.ts"
 import * as Diagnostic from "../../../diagnostic/Diagnostic.ts"
-import * as Cells from "../../../durable/Cells.ts"
 import { CODE_MISSING, UNDO_LOST } from "../../../durable/RunCode.ts"
 import type { BlobRow, ReceiptRow } from "../../../persistence/Persistence.ts"
 import { PersistenceError } from "../../../persistence/PersistenceError.ts"
@@ -30,8 +29,7 @@ import { STUCK } from "../../watchdog/Stuck.ts"
 import type { RunHost } from "../../watchdog/RunHost.ts"
 import type { Inbox } from "../../inbox/Inbox.ts"
 import type { Settings } from "../../model/Limits.ts"
-import type { DurableRuns } from "../DurableRuns.ts"
-import { BeatSignals } from "../BeatSignals.ts"
+import type { RunExecutor } from "../RunExecutor.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 import * as DeadLetter from "../command/DeadLetter.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
@@ -43,12 +41,13 @@ import * as Run from "./Run.ts"
 
 /** The state of a space that merges the runs of a beat. */
 export interface MergeSpace {
-  readonly durable: DurableRuns
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost
   readonly inbox: Inbox
   /** Draws the next queue number. */
   readonly number: () => number
+  /** Executes durable handlings. */
+  readonly runs: RunExecutor
   readonly settings: Settings
   readonly space: string
 }
@@ -74,7 +73,6 @@ export class Merged {
   readonly landed: Array<InFlight> = []
   /** All flights of the beat, in the order of the agenda. */
   readonly flights: Array<InFlight> = []
-  private beatSignals: BeatSignals | undefined
   /** Whether an outcome was fatal, so that the space shuts down. */
   falls = false
 
@@ -83,11 +81,6 @@ export class Merged {
     this.transaction = captured.transaction
     this.state = state
     this.blobs = [...captured.begun.texts]
-  }
-
-  /** The captured signals, for runs that come to hear them. */
-  get signals(): BeatSignals {
-    return this.beatSignals ??= new BeatSignals(this.captured.inputs)
   }
 }
 
@@ -100,7 +93,7 @@ export const merge = ({ captured, runs }: Executed, state: MergeSpace): Merged =
   const merged = new Merged(captured, state)
   const flights = taken(captured.inputs)
   for (const handling of runs) conclude(handling, merged)
-  for (const input of captured.inputs) if (input.flight.discarded) state.durable.discard(input, merged)
+  for (const input of captured.inputs) if (input.flight.discarded) state.runs.discard(input, merged)
   for (const flight of flights) complete(flight, merged)
   return merged
 }
@@ -169,18 +162,15 @@ const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: 
   }
 }
 
-/** A durable run goes on with a later segment: its step is put into the log, and its body is kept. */
-const wait = (handling: ExecutedHandling, waits: Waits, merged: Merged): void => {
-  const { listed, oid, segment } = waits
-  const isHeard = merged.state.durable.wait(handling, waits, merged)
-  const dues = isHeard ? [{ beat: handling.beat, moment: undefined }] : waits.dues
+/** A durable run goes on with a later segment. */
+const wait = (handling: ExecutedHandling, { segment }: Waits, merged: Merged): void => {
   const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
-  again(handling, merged, { ...next, segment: segment + 1, run: { oid, dues, ...listed } })
+  again(handling, merged, { ...next, segment: segment + 1 })
 }
 
 /** The handling is over; a durable one closes its operation. */
 const finish = (handling: ExecutedHandling, merged: Merged): void => {
-  merged.state.durable.finish(handling, merged)
+  merged.state.runs.finish(handling, merged)
   handling.flight.over.push(handling)
 }
 
@@ -248,17 +238,16 @@ const park = (handling: ExecutedHandling, until: number | undefined, merged: Mer
 
 /** Queues a run whose module is missing. It goes on when the modules change, and at the next start. */
 const hold = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
-  const { flight: { signal }, key, segment, waiting } = handling
-  const oid = oidOf(handling, merged)
+  const { flight: { signal }, key, segment } = handling
   const note = `${key} waits for its module with ${signal.id}`
   const about = { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, raised: outcome, note }
   merged.transaction.diagnostics.push(Diagnostic.of(CODE_MISSING, about))
   const next = { why: "segment", document: undefined, losses: 0, attempt: handling.attempt, timeouts: 0, due: undefined } as const
-  again(handling, merged, { ...next, segment, run: { ...Signal.listed(waiting ?? { hears: [] }), oid, dues: [], isHeld: true } })
+  again(handling, merged, { ...next, segment })
 }
 
 /** A further attempt: its reason, its due time, and the losses and time-outs before it. */
-interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt" | "run"> {
+interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> {
   /** The segment to make; by default the one of this attempt. */
   readonly segment?: number
   readonly timeouts: number
@@ -268,8 +257,7 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
 const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...rest }: Attempt): void => {
   const { entry, flight, key } = handling
   const { state, transaction } = merged
-  if (handling.why === "redelivery" && handling.segment > 0) state.durable.adopt(handling, merged)
-  const run = rest.run === undefined ? between(handling, merged) : undefined
+  const run = state.runs.wait(handling, merged)
   // After a failure, a loose lane proceeds. A conflict loser keeps its place, unless its risen label would leak by that.
   const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
   const loose = (!isStrict && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
@@ -290,24 +278,12 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
   transaction.queued.push(new Signal.Pending(state.number(), flight.signal, { due, again: left }))
 }
 
-/** The durable run of a handling that is attempted again: it hears the declared signals meanwhile. */
-const between = (handling: ExecutedHandling, merged: Merged): Signal.WaitingRun | undefined => {
-  const { state: { durable }, transaction: { moment } } = merged
-  const found = InFlights.isDurable(handling, moment) ? durable.between(handling, merged) : undefined
-  if (found === undefined) return undefined
-  LabelCheck.checkHeard(merged.transaction, handling, found.begun.map(([, target]) => target))
-  durable.hearBetween(handling, found, merged)
-  return found.run
-}
-
-const oidOf = ({ flight, key }: ExecutedHandling, { state: { hash } }: Merged): string => Cells.oidOf(flight.signal.id, key, hash)
-
 /** Ends a handling that failed permanently: writes its dead letter and its diagnostic. */
 const bury = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
-  merged.state.durable.die(handling, outcome.code, merged)
+  merged.state.runs.die(handling, outcome.code, merged)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
   tell(handling, outcome, merged)
@@ -374,7 +350,7 @@ const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> =
 const complete = (flight: InFlight, merged: Merged): void => {
   const { state, flights, landed, receipts, transaction } = merged
   for (const row of Receipts.rowsOf(flight, transaction.moment.beat, state.hash)) receipts.push(row)
-  if (flight.signal.tells !== undefined) state.durable.tell(flight, merged)
+  if (flight.signal.tells !== undefined) state.runs.track(flight, merged)
   flights.push(flight)
   if (flight.open === 0) landed.push(flight)
 }

@@ -4,19 +4,17 @@
  * @module
  */
 import type { Continuation } from "./Continuation.ts"
+import type { Stray } from "./Note.ts"
 
 /**
  * The continuations of one space, by the ids of their operations.
  */
-export class Residents {
+export class ContinuationCache {
   private readonly known = new Map<string, Continuation>()
   /** The runs without a continuation in memory that got a result since their newest segment began. */
   private readonly unnoted = new Set<string>()
-  private readonly limit: number
-
-  constructor(limit: number) {
-    this.limit = limit
-  }
+  /** Called with a run whose body goes on outside its segments, before this segment; `undefined` in a replay. */
+  strayed: ((run: { readonly oid: string; readonly segment: number; readonly stray: Stray }) => void) | undefined
 
   get size(): number {
     return this.known.size
@@ -45,10 +43,10 @@ export class Residents {
   }
 
   /** Keeps a continuation of which a segment is merged; beyond the limit, the oldest is dropped. */
-  keep(oid: string, continuation: Continuation): void {
+  keep(oid: string, continuation: Continuation, limit: number): void {
     if (this.unnoted.delete(oid)) continuation.tx.handles.doubt()
     this.known.set(oid, continuation)
-    if (this.known.size <= this.limit) return
+    if (this.known.size <= limit) return
     for (const oldest of this.known.keys()) return void this.known.delete(oldest)
   }
 }

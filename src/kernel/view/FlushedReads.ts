@@ -19,7 +19,7 @@ export interface Pages {
 /**
  * The durable reads of one space.
  */
-export class DurableReads {
+export class FlushedReads {
   private readonly group: Pick<GroupCommit, "error" | "whenDurable">
   private readonly pages: Pages
 
