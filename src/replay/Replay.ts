@@ -8,6 +8,8 @@
  */
 import type * as Inspection from "../contract/Inspection.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
+import type { RunExecutor } from "../kernel/beat/RunExecutor.ts"
+import type { ByPlace } from "../ledger/LedgerList.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Executed } from "../kernel/beat/Phases.ts"
 import type { Beat } from "../kernel/beat/step/Commit.ts"
@@ -202,6 +204,18 @@ const loadDefinitions = async (
   }
 }
 
+/** The durable runs of a replay. None of them is in memory. */
+const runsOf = ({ durable, hash, host, ledgers, settings }: HistorySource, space: string, states: ByPlace): RunExecutor =>
+  durable.executor({
+    space,
+    hash,
+    resident: settings.limits.residentRuns,
+    ledgers,
+    states,
+    placeOf: host.scope.placeOf,
+    report: undefined
+  })
+
 /** Starts a replay from the state before a beat. */
 const begin = async (history: HistorySource, from: number, seen?: (executed: Executed) => void): Promise<Rerun> => {
   const historic = await HistoricStore.before(history, from)
@@ -235,15 +249,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     },
     derivation,
     bindings,
-    runs: history.durable.executor({
-      space: historic.space,
-      hash: history.hash,
-      resident: history.settings.limits.residentRuns,
-      ledgers: history.ledgers,
-      states,
-      placeOf: host.scope.placeOf,
-      report: undefined
-    }),
+    runs: runsOf(history, historic.space, states),
     mode: SpaceMode.read(historic, documents),
     clock: SpaceClock.read(documents.read(SpaceClock.ADDRESS.key)),
     ledgers: history.ledgers,

@@ -12,7 +12,7 @@ interface Listened {
   readonly queries: { readonly subscriptions: { readonly byKey: { readonly size: number } } }
   readonly state: { store: SpaceStore; readonly derivation: { readonly pulls: { readonly size: number } } }
   readonly group: { readonly error: unknown }
-  readonly close: (reason: string) => void
+  readonly lifetime: { readonly close: (reason: string) => void }
 }
 
 const inside = (space: Space): Listened => OpenSpace.of<Listened>(space)
@@ -128,7 +128,7 @@ describe("a subscriber", () => {
       yield* register(sum)
       const space = yield* TestKernel.space([])
       const pulling = yield* fork(space.pull("/data/sum"))
-      inside(space).close("enough")
+      inside(space).lifetime.close("enough")
       assert.strictEqual((yield* Fiber.join(pulling))._tag, "Failure")
       yield* Stream.runDrain(space.beats)
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(space.watch("/data/x")))).code, "space/stopped")
@@ -163,7 +163,8 @@ describe("a subscriber", () => {
           return typeof value === "function" ? value.bind(target) : value
         }
       })
-      yield* fork(Stream.runForEach(space.watch("/data/x"), ({ beat }) => Effect.sync(() => beat >= 0 && inside(space).close("enough"))))
+      const { lifetime } = inside(space)
+      yield* fork(Stream.runForEach(space.watch("/data/x"), ({ beat }) => Effect.sync(() => beat >= 0 && lifetime.close("enough"))))
       yield* turns()
       yield* machine.hold
       yield* fork(space.signal({ signal: "/signals/first" }))

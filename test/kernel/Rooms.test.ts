@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+const kernel = join(import.meta.dirname, "../../src/kernel")
+
+/** The maximum number of files of a room, and of the rooms of the beat together. */
+const MAX_FILES = 30
+
+/** The maximum number of members of a class or an interface. */
+const MAX_MEMBERS = 40
+
+/** The objects beyond it, each with the number that it has reached. */
+const LARGE: Readonly<Record<string, number>> = { Inbox: 59, GroupCommit: 54, BeatScheduler: 51, Spaces: 43, ActiveNodes: 41 }
+
+/** The files that take the whole state of an open space: its maker, its loop, and those that hand parts of it on. */
+const WHOLE = new Set(["beat/loop/LiveState.ts", "beat/loop/GroupCommit.ts", "live/LiveSpace.ts", "live/Recovery.ts", "space/Spaces.ts"])
+
+const files = readdirSync(kernel, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"))
+
+/** Matches strings, templates and comments as wholes. */
+const lexeme = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\*[\s\S]*?\*\/|\/\/.*$/gm
+
+/** A file without its comments. */
+const codeOf = (file: string): string =>
+  readFileSync(join(kernel, file), "utf8").replace(lexeme, (found) => found.startsWith("/") ? "" : found)
+
+/** A class or an interface with its body, and the beginning of a member in it. */
+const OBJECT = /^(?:export )?(?:abstract )?(?:class|interface) (\w+)[^\n]*\{\n([\s\S]*?)^\}/gm
+const MEMBER = /^ {2}(?:(?:readonly|private|static|override|async|get|set|\*) ?)*[\w[]+[?!]?(?: ?[(:<=;]|$)/gm
+
+/** The objects of a file with the number of their members; an accessor for reads and writes is one member. */
+const objectsOf = (file: string): ReadonlyArray<readonly [name: string, members: number]> =>
+  Array.from(codeOf(file).matchAll(OBJECT), ([, name = "", body = ""]) =>
+    [name, new Set(Array.from(body.matchAll(MEMBER), ([member]) => /\w+(?=\W*$)/.exec(member)?.[0])).size])
+
+const objects = files.flatMap(objectsOf)
+
+describe("The rooms of the kernel", () => {
+  it("have at most 30 files each, and those of the beat together", () => {
+    const rooms = Map.groupBy(files, dirname)
+    assert.isAbove(rooms.size, 10)
+    assert.deepStrictEqual([...rooms].filter(([, all]) => all.length > MAX_FILES).map(([room]) => room), [])
+    assert.isAtMost(files.filter((file) => file.startsWith("beat/")).length, MAX_FILES)
+  })
+
+  it("have no object of over 40 members but those that are listed, none of which grows", () => {
+    assert.isAbove(objects.length, 300)
+    assert.deepStrictEqual(objects.filter(([name, members]) => members > (LARGE[name] ?? MAX_MEMBERS)), [])
+    const sizes = Object.fromEntries(objects)
+    assert.deepStrictEqual(Object.keys(LARGE).filter((name) => (sizes[name] ?? 0) <= MAX_MEMBERS), [])
+    assert.isAtMost(sizes["LiveSpace"] ?? Infinity, 20)
+  })
+
+  it("name the members that they take of the state of an open space", () => {
+    const takers = files.filter((file) => !WHOLE.has(file)).filter((file) => codeOf(file).includes("LiveState"))
+    assert.isAbove(takers.length, 10)
+    const whole = takers.filter((file) => /\bLiveState\b(?![,[])/.test(codeOf(file).replaceAll(/^import .*$/gm, "")))
+    assert.deepStrictEqual(whole, [])
+  })
+})
