@@ -18,6 +18,9 @@ const unserved = new CliFailure({
   message: "No server of this project runs, so no browser can open a link. Start one with systole start, or name one with --server"
 })
 
+/** The address of a server for a browser of this machine, where it listens on all addresses. */
+const browsable = (address: string): string => address.replace(/^(http:\/\/)0\.0\.0\.0\b/, "$1127.0.0.1").replace("http://[::]", "http://[::1]")
+
 /**
  * The command `login`.
  */
@@ -27,7 +30,8 @@ export const command = Command.make("login", { json: Output.json }, ({ json }) =
     if (address === undefined) return yield* unserved
     const { expires, link = "" } = yield* client.ask<AnswerOf<typeof Endpoints.begin>>(`${SESSION}?as=link`, { method: "POST" })
     yield* Output.note(`Open this link in a browser, once, until ${new Date(expires).toISOString()}. Whoever has it may do what you may`)
-    yield* Output.data(json, { link: address + link, expires }, address + link)
+    const whole = browsable(address) + link
+    yield* Output.data(json, { link: whole, expires }, whole)
   }))).pipe(
     Command.withDescription("Print a link that logs a browser in, once and within 5 minutes, with the rights of the server's token"),
     Command.withExamples([{ command: "systole login --server https://shop.example.org" }]),

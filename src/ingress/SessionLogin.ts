@@ -16,7 +16,10 @@ const button = document.getElementById("begin")
 const link = location.hash.slice(1)
 history.replaceState(null, "", location.pathname)
 if (link === "") said.textContent = "This page needs the whole link that systole login printed."
-else {
+else if (!isSecureContext) {
+  said.textContent = "A browser keeps no session of this address, which is without TLS. Open the link at https, or at 127.0.0.1 in " +
+    "place of " + location.hostname + "."
+} else {
   button.hidden = false
   button.focus()
 }
@@ -24,7 +27,9 @@ button.onclick = async () => {
   button.disabled = true
   const response = await fetch("../session", { method: "POST", headers: { authorization: "Bearer " + link } }).catch(() => undefined)
   const answer = await response?.json().catch(() => undefined)
-  if (response?.ok && document.body.dataset.next) location.replace(document.body.dataset.next)
+  const isKept = response?.ok && (await fetch("../session").catch(() => undefined))?.ok === true
+  if (response?.ok && !isKept) said.textContent = "This browser keeps no cookie of this server, so it has no session."
+  else if (response?.ok && document.body.dataset.next) location.replace(document.body.dataset.next)
   else if (response?.ok) said.textContent = "You are logged in until " + new Date(answer.expires).toLocaleString() + "."
   else said.textContent = answer?.detail ?? "The server does not answer. Open the link again."
   button.hidden = response?.ok === true

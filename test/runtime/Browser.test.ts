@@ -185,6 +185,17 @@ describe.skipIf(!isThere)(`The example of a shop in a browser${isThere ? "" : ` 
       await shows(page, { orders: "2", said: expect.stringMatching(/^Ended: .*revoked/) })
     })))
 
+  it("is not logged in at an address without TLS, where a link stays usable", () =>
+    locked["Node"]!((server) => Chromium.open(async ({ page }) => {
+      await send(server, "/signals/goods/receive", { price: 4, count: 3 })
+      const { link } = await asking(server)("/v1/session?as=link")
+      await page.goto(`${server.origin.replace("127.0.0.1", "shop.test")}${link}`)
+      await shows(page, { said: expect.stringMatching(/without TLS.*https, or at 127\.0\.0\.1 in place of shop\.test/) })
+      await page.goto(server.origin + link)
+      await page.getByRole("button", { name: "Log in" }).click()
+      await shows(page, { takings: "0", said: "Live." })
+    }, ["MAP shop.test 127.0.0.1"])))
+
   it.each(Object.keys(locked))("is live on its own site and on another one, until its token is rotated and revoked: %s", (host) =>
     locked[host]!(async (server) => {
       const asked = asking(server)
