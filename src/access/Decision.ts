@@ -42,17 +42,18 @@ export const beyondSpaces = (token: Token, space: string | undefined): AccessRef
  * The refusal of a request; `undefined` if the token may send it.
  *
  * A token with prefixes reads the cells at and below them. The address of a signal is in its body, so the view of its space decides
- * on it. A token with a clearance uses the endpoints of readers.
+ * on it. A token with a clearance or with one scope of cells uses the endpoints of readers.
  */
 export const refusalOf = (token: Token, { access, verb }: Rule, { cell, space }: Place): AccessRefused | undefined => {
   if (access === "anyone" || access === "holder") return undefined
-  const { clearance, prefixes, verbs } = token
+  const { clearance, prefixes, scope, verbs } = token
   const refuse = (code: Part, reason: string) => refused(token, code, reason)
   if (!verbs.includes(verb)) return refuse("verb", `lacks the verb "${verb}"`)
   const beyond = beyondSpaces(token, space)
   if (beyond !== undefined) return beyond
   const isOfReaders = access === "reader"
   if (clearance !== undefined && !isOfReaders) return refuse("clearance", "has a clearance, and this request has no view for one")
+  if (scope !== undefined && !isOfReaders) return refuse("prefix", "is for one scope of cells, and this request is for the space")
   if (prefixes === undefined || (isOfReaders && verb === "signal")) return undefined
   if (isOfReaders && cell !== undefined && isCovered(prefixes, cell)) return undefined
   return refuse("prefix", cell === undefined ? "is for some addresses, and this request is for the space" : `is not for ${quoted(cell)}`)

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Endpoint, Verb } from "../../src/contract/Endpoint.ts"
 import { verbs } from "../../src/contract/Endpoint.ts"
 import { SESSION } from "../../src/contract/Paths.ts"
+import type { Bearer } from "../../src/ingress/Access.ts"
 import { enzymes, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { make } from "./TestTokens.ts"
 
@@ -20,6 +21,8 @@ interface Scope {
   readonly spaces?: ReadonlyArray<string>
   readonly prefixes?: ReadonlyArray<string>
   readonly clearance?: ReadonlyArray<string>
+  /** Of JSON Web Tokens alone. */
+  readonly scope?: string
 }
 
 const scopes: ReadonlyArray<Scope> = [
@@ -65,6 +68,7 @@ const expected = (scope: Scope, { address, endpoint: { access, path, verb }, spa
   if (!scope.verbs.includes(verb)) return "access/verb"
   if (scope.spaces !== undefined && !scope.spaces.includes(space ?? "")) return "access/space"
   if (scope.clearance !== undefined && access !== "reader") return "access/clearance"
+  if (scope.scope !== undefined && access !== "reader") return "access/prefix"
   if (scope.prefixes === undefined) return "ok"
   const hasAddress = access === "reader" && (verb === "signal" || path.endsWith("/cells/*"))
   return hasAddress && address === "/data/orders/x" ? "ok" : "access/prefix"
@@ -88,10 +92,25 @@ const outcome = async ({ ask }: TestIngress, walked: Walked, credential: string 
   return code !== undefined && denials.has(code) ? code : "ok"
 }
 
+/** The decision on a verified JSON Web Token, which is here the number of its scope. */
+const bearer: Bearer = ({ headers }) => {
+  const number = /^Bearer jwt-(\d+)$/.exec(headers.get("authorization") ?? "")?.[1]
+  if (number === undefined) return undefined
+  return { token: { id: "jwt:ada", created: 0, expires: 2 ** 50, digests: [], ...ofJwts[Number(number)]! } }
+}
+
+/** The scopes of JSON Web Tokens. */
+const ofJwts: ReadonlyArray<Scope> = [
+  ...scopes,
+  { verbs: ["read", "signal"], scope: "user:42" },
+  { verbs, scope: "user:42" },
+  { verbs: ["read"], spaces: ["shop"], prefixes: ["/data/orders"], scope: "user:42" }
+]
+
 const walked = (name: string, run: (app: TestIngress, tokens: ReturnType<typeof make>) => Promise<void>) =>
   it.live(name, () => {
     const tokens = make()
-    return Effect.flatMap(serve({ config, enzymes, debug: true, tokens: tokens }), (app) => Effect.promise(() => run(app, tokens)))
+    return Effect.flatMap(serve({ config, enzymes, debug: true, tokens, bearer }), (app) => Effect.promise(() => run(app, tokens)))
   })
 
 describe("Every route", () => {
@@ -123,6 +142,15 @@ describe("Every route", () => {
       for (const request of walk(app.app.table.endpoints)) {
         const told = `${JSON.stringify(scope)}: ${request.endpoint.method} ${request.path} ${request.address ?? ""}`
         assert.strictEqual(await outcome(app, request, authorization), expected(scope, request), told)
+      }
+    }
+  })
+
+  walked("allows a JSON Web Token exactly what its claims say, in two spaces", async (app) => {
+    for (const [number, scope] of ofJwts.entries()) {
+      for (const request of walk(app.app.table.endpoints)) {
+        const told = `${JSON.stringify(scope)}: ${request.endpoint.method} ${request.path} ${request.address ?? ""}`
+        assert.strictEqual(await outcome(app, request, `Bearer jwt-${number}`), expected(scope, request), told)
       }
     }
   })
