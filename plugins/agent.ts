@@ -23,6 +23,7 @@ import { http, httpCheck } from "./agent/types/Http.ts"
 import notify from "./agent/types/Notify.ts"
 import shell from "./agent/types/Shell.ts"
 import signal from "./agent/types/Signal.ts"
+import { ProjectSettings } from "./agent/wake/ProjectSettings.ts"
 
 export * as CellAgent from "./agent/cells/CellAgent.ts"
 export * as ActionType from "./agent/order/ActionType.ts"
@@ -34,5 +35,8 @@ export default Plugin.make({
   name: "agent",
   version: "0.1.0",
   provides: {},
+  settings: ProjectSettings,
+  reserved: ["/signals/heartbeat/"],
+  needs: ["requests"],
   enzymes: [...types, ...CellAgent.enzymes(types.map(({ name }) => name.slice("agent_".length)))]
 })

@@ -34,7 +34,7 @@ const judge = ({ earlier, ran }: Wake.Report): Effect.Effect<void, CliFailure> =
 }
 
 /** The client of a command of the agent. */
-const clientFor = (isReading: boolean) => Client.layerFor(CommandSettings.withAgent, isReading)
+const clientFor = (isReading: boolean) => Client.layerWithPlugin("agent", isReading)
 
 const wake = Command.make("wake", {
   ...CommandSettings.flags,

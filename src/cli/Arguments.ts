@@ -17,6 +17,15 @@ export const first = (args: ReadonlyArray<string>): string | undefined => {
 }
 
 /**
+ * The environment that a command line names before or behind its command; `undefined` if it names none.
+ */
+export const environmentOf = (args: ReadonlyArray<string>): string | undefined => {
+  const at = args.findIndex((arg) => arg === "--env" || arg.startsWith("--env="))
+  if (at < 0) return undefined
+  return args[at] === "--env" ? args[at + 1] : args[at]?.slice("--env=".length)
+}
+
+/**
  * The name of the command; `undefined` if the arguments name none, such as `--help`.
  */
 export const commandOf = (args: ReadonlyArray<string>): string | undefined => {

@@ -43,35 +43,47 @@ Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is no
 6 a beat cannot be run again, because its code or its journal is gone; \
 7 the journal was changed, or a beat does not come out the same.`
 
+/** The commands of a project itself. */
+const first = [ServeCommand.dev, ServeCommand.start, NewCommand.command]
+
+/** The commands of its data, with those of its ledgers. */
+const others = (slices: Commands["slices"]) => [
+  BuildCommand.command,
+  SpaceCommand.command,
+  TokenCommand.command,
+  LoginCommand.command,
+  SignalCommand.command,
+  CellCommand.command,
+  BeatCommand.command,
+  EnzymeCommand.command,
+  DeadCommand.command,
+  FaceCommands.make(operations),
+  ...slices.flatMap(({ face }) => face === undefined ? [] : [FaceCommands.make(face)]),
+  ...ControlCommand.commands,
+  GraphCommand.command,
+  DebugCommand.command,
+  HistoryCommand.journal,
+  HistoryCommand.replay,
+  HistoryCommand.why,
+  HistoryCommand.explain
+]
+
+/** The names of the commands without those of plugins. */
+export const names = (slices: Commands["slices"]): ReadonlyArray<string> => [...first, ...others(slices)].map(({ name }) => name)
+
+/** The parts of a program that its commands depend on. */
+export interface Commands {
+  /** The commands of plugins. */
+  readonly plugins: ReadonlyArray<PluginCommand>
+  readonly slices: ReadonlyArray<Pick<Slice, "face">>
+}
+
 /**
  * The command `systole`, with the commands of its ledgers and of plugins.
  */
-export const command = ({ plugins, slices }: Pick<Invocation, "plugins" | "slices">) => Command.make("systole").pipe(
+export const command = ({ plugins, slices }: Commands) => Command.make("systole").pipe(
   Command.withDescription(description),
-  Command.withSubcommands([
-    ServeCommand.dev,
-    ServeCommand.start,
-    NewCommand.command,
-    ...plugins,
-    BuildCommand.command,
-    SpaceCommand.command,
-    TokenCommand.command,
-    LoginCommand.command,
-    SignalCommand.command,
-    CellCommand.command,
-    BeatCommand.command,
-    EnzymeCommand.command,
-    DeadCommand.command,
-    FaceCommands.make(operations),
-    ...slices.flatMap(({ face }) => face === undefined ? [] : [FaceCommands.make(face)]),
-    ...ControlCommand.commands,
-    GraphCommand.command,
-    DebugCommand.command,
-    HistoryCommand.journal,
-    HistoryCommand.replay,
-    HistoryCommand.why,
-    HistoryCommand.explain
-  ]),
+  Command.withSubcommands([...first, ...plugins, ...others(slices)]),
   Command.withGlobalFlags([DataFolder.flag, DataFolder.environment, RemoteServer.flag])
 )
 
@@ -87,9 +99,9 @@ const presenter: CliOutput.Presenter = {
 export interface Invocation {
   readonly version: string
   readonly args: ReadonlyArray<string>
-  /** The commands of plugins. */
-  readonly plugins: ReadonlyArray<PluginCommand>
-  readonly slices: ReadonlyArray<Pick<Slice, "face">>
+  /** The commands of plugins that the arguments may mean. */
+  readonly plugins: Effect.Effect<ReadonlyArray<PluginCommand>, CliFailure>
+  readonly slices: Commands["slices"]
 }
 
 /**
@@ -104,8 +116,8 @@ const isOfAnswer = (args: ReadonlyArray<string>, defect: unknown): boolean => {
 /**
  * Runs the command line and returns the exit code.
  */
-export const run = ({ args, version, ...program }: Invocation) =>
-  Command.runWith(command(program), { version })(args).pipe(
+export const run = ({ args, plugins, slices, version }: Invocation) =>
+  Effect.flatMap(plugins, (plugins) => Command.runWith(command({ plugins, slices }), { version })(args)).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.as(exits.ok),
     Effect.catchDefect((defect) => isOfAnswer(args, defect) ? foreign("with other fields") : Effect.die(defect)),

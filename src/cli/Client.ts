@@ -107,6 +107,10 @@ export class Client extends Context.Service<Client, {
     }))
   )
 
+  /** As {@link layer}, and a project that is opened in this process has a plugin, also if its configuration does not name it. */
+  static readonly layerWithPlugin = (name: string, isReading = false): Layer.Layer<Client, CliFailure, Requirements> =>
+    this.layerFor((config) => ({ ...config, parts: { [name]: {}, ...config.parts } }), isReading)
+
   /** A client of the server of `--server`, of the running server of the project, or of the project opened in this process. */
   static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = this.layerFor((config) => config)
 }

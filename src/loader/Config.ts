@@ -20,7 +20,8 @@ import * as DurationField from "./DurationField.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import * as InvalidFields from "./InvalidFields.ts"
 import * as Page from "./Page.ts"
-import type { ChannelOptions, ContentOptions, PluginChoice, StoreOptions } from "./PluginOptions.ts"
+import type { Plugin } from "./Plugin.ts"
+import type { ChannelOptions, ContentOptions, PluginChoice, PluginSettings, StoreOptions } from "./PluginOptions.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Webhook from "./Webhook.ts"
 import { MAX_WAIT } from "../stage/Due.ts"
@@ -57,29 +58,7 @@ const Atoms = Schema.Array(Schema.String)
 const Token = Schema.String.pipe(Schema.check(Schema.isPattern(Secrets.TOKEN, { message: Secrets.FORM })))
 const Options = Schema.Record(Schema.String, Schema.Unknown)
 
-const Duration = Schema.String.pipe(
-  Schema.check(Schema.isPattern(/^[1-9]\d{0,8}(?:ms|s|m|h|d)$/, { message: "a duration is a whole number with ms, s, m, h or d" }))
-)
-
-const agentFields = {
-  file: Schema.optionalKey(Schema.NonEmptyString),
-  space: Schema.optionalKey(Schema.NonEmptyString),
-  timezone: Schema.optionalKey(Schema.NonEmptyString),
-  timeout: Schema.optionalKey(Duration),
-  attempts: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: 100 })))),
-  budget: Schema.optionalKey(Duration),
-  reset: Schema.optionalKey(Schema.String.pipe(
-    Schema.check(Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { message: "a time of day is HH:MM" }))
-  )),
-  maxConcurrent: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: 99 })))),
-  approval: Schema.optionalKey(Schema.Literals(["hold", "none"]))
-}
-
 const fields = {
-  agent: Schema.optionalKey(Schema.Struct({
-    ...agentFields,
-    profiles: Schema.optionalKey(Schema.Record(ModuleName, Schema.Struct(agentFields)))
-  })),
   enzymes: Schema.optionalKey(folders),
   plugins: Schema.optionalKey(folders),
   without: Schema.optionalKey(Schema.Array(Schema.Literals(SliceTable.names))),
@@ -130,18 +109,34 @@ const fields = {
   limits: Schema.optionalKey(Schema.Struct(limitFields))
 }
 
-const Fields = Schema.Struct(fields)
+/**
+ * The names of the fields of the runtime. A plugin with settings has the field of its name.
+ */
+export const FIELDS: ReadonlyArray<string> = [...Object.keys(fields), "environments"]
 
-const Definition = Schema.Struct({ ...fields, environments: Schema.optionalKey(Schema.Record(ModuleName, Fields)) })
+/** The plugins whose settings are a part of the configuration, by their names. */
+export type Parts = Readonly<Record<string, Pick<Plugin, "needs" | "settings">>>
 
-/** A definition as it is decoded: by then no plugin is loaded, so that its options are unknown. */
-type Decoded = typeof Definition.Type
+/** Plugins with settings by their names. The first of two counts, since the other one is refused. */
+export const partsOf = (plugins: ReadonlyArray<Plugin>): Parts =>
+  Object.fromEntries(plugins.toReversed().filter(({ settings }) => settings !== undefined).map((plugin) => [plugin.name, plugin]))
+
+/** The schema of a definition with the parts of plugins. Their types are unknown here. */
+const schemaOf = (parts: Parts) => {
+  const own = Object.entries(parts).flatMap(([name, { settings }]) =>
+    settings === undefined || FIELDS.includes(name) ? [] : [[name, Schema.optionalKey(settings)]])
+  const all = { ...Object.fromEntries(own) as object, ...fields }
+  return Schema.Struct({ ...all, environments: Schema.optionalKey(Schema.Record(ModuleName, Schema.Struct(all))) })
+}
+
+/** A definition as it is decoded: its options are unknown, because it is decoded without their plugins. */
+type Decoded = ReturnType<typeof schemaOf>["Type"]
 
 /** The fields of a configuration or of one of its environments. */
-type Fields = typeof Fields.Type
+type Fields = Omit<Decoded, "environments">
 
 /** The same fields with plugins and their options by their types. */
-interface TypedFields extends Omit<Fields, "persistence" | "content" | "channels"> {
+interface TypedFields extends Omit<Fields, "persistence" | "content" | "channels">, Partial<PluginSettings> {
   readonly persistence?: PluginChoice<StoreOptions>
   readonly content?: PluginChoice<ContentOptions>
   readonly channels?: Readonly<Record<string, PluginChoice<ChannelOptions, ChannelSettings>>>
@@ -164,8 +159,8 @@ export interface Config extends Secrets.Secured<Settings> {}
  * A decoded configuration before the check of its tokens.
  */
 export interface Settings extends Secrets.Unsecured {
-  /** The settings of the agent, if the project has one. */
-  readonly agent: Definition["agent"]
+  /** The settings of plugins, by their names. */
+  readonly parts: Readonly<Record<string, unknown>>
   /** Folders of enzyme modules, relative to the project. */
   readonly enzymes: ReadonlyArray<string>
   /** Folders of plugin modules, relative to the project. */
@@ -210,7 +205,19 @@ export interface ChannelConfig extends ChannelSettings {
   readonly options: Readonly<Record<string, unknown>>
 }
 
-const decodeDefinition = Schema.decodeUnknownEffect(Definition, { errors: "all", onExcessProperty: "error" })
+const decoderOf = (parts: Parts) => Schema.decodeUnknownEffect(schemaOf(parts), { errors: "all", onExcessProperty: "error" })
+
+/** The decoder of a configuration without settings of plugins. */
+const decodePlain = decoderOf({})
+
+/**
+ * The names of the fields of a definition that the runtime does not have: parts of plugins, or mistakes.
+ */
+export const foreignFields = (definition: unknown): ReadonlyArray<string> => {
+  const { environments, ...base } = Object(definition ?? {}) as { readonly environments?: unknown }
+  const all = [base, ...Object.values(Object(environments ?? {}) as object).map((fields) => Object(fields ?? {}) as object)]
+  return [...new Set(all.flatMap((fields) => Object.keys(fields)))].filter((name) => !FIELDS.includes(name))
+}
 
 /** The selection of a configuration: its environment, and the variables of the process with its tokens. */
 export interface Selection {
@@ -218,13 +225,15 @@ export interface Selection {
   readonly environment?: string | undefined
   /** The environment variables; see {@link Secrets.withTokens}. */
   readonly variables?: Secrets.Variables
+  /** The plugins whose settings the definition may have. */
+  readonly parts?: Parts
 }
 
 /**
  * Decodes a module's export; `undefined` gives all defaults.
  */
-export const decode = (definition: unknown, { environment, variables = {} }: Selection = {}): Effect.Effect<Config, InvalidConfig> =>
-  Effect.flatMap(settings(definition, environment), (settings) => secured(settings, variables))
+export const decode = (definition: unknown, { variables = {}, ...selection }: Selection = {}): Effect.Effect<Config, InvalidConfig> =>
+  Effect.flatMap(settings(definition, selection), (settings) => secured(settings, variables))
 
 /**
  * Settings with the tokens of environment variables, see {@link Secrets.withTokens}, and the secrets of webhooks.
@@ -241,18 +250,21 @@ export const secured = (settings: Settings, variables: Secrets.Variables): Effec
 /**
  * Decodes a module's export without a check of its tokens, which a build leaves to the start.
  */
-export const settings = (definition: unknown, environment?: string): Effect.Effect<Settings, InvalidConfig> =>
+export const settings = (
+  definition: unknown,
+  { environment, parts = {} }: Omit<Selection, "variables"> = {}
+): Effect.Effect<Settings, InvalidConfig> =>
   checkRetired(definition).pipe(
-    Effect.andThen(decodeDefinition(definition ?? {})),
+    Effect.andThen((Object.keys(parts).length === 0 ? decodePlain : decoderOf(parts))(definition ?? {})),
     Effect.mapError((error) => error instanceof InvalidConfig ? error : InvalidFields.refusal(Fault.of(error.issue, definition))),
     Effect.flatMap((decoded) => chosen(decoded, environment)),
     Effect.filterOrFail(
       ({ boot }) => boot !== false,
       () => refuse("boot is false, and a new space always boots: its dossier tells when it could begin. Leave boot out, or say true")
     ),
-    Effect.map(withDefaults),
+    Effect.map((fields) => withDefaults(fields, parts)),
     Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => refuse((error as Error).message) })),
-    Effect.tap(checkSlices),
+    Effect.tap((config) => checkSlices(config, parts)),
     Effect.tap(AccessSettings.checkPublic)
   )
 
@@ -279,17 +291,19 @@ const checkRetired = (definition: unknown): Effect.Effect<void, InvalidConfig> =
 }
 
 /** Refuses to leave out a slice that another one needs, or the configuration itself. */
-const checkSlices = ({ agent, channels, without }: Settings): Effect.Effect<void, InvalidConfig> => {
+const checkSlices = ({ channels, parts: own, without }: Settings, parts: Parts): Effect.Effect<void, InvalidConfig> => {
   const isOut = (name: string): boolean => (without as ReadonlyArray<string>).includes(name)
   for (const name of SliceTable.names) {
     const missing = SliceTable.places[name].needs?.find(isOut)
     if (missing === undefined || isOut(name)) continue
     return Effect.fail(refuse(`without has "${missing}", and ${name} cannot do without it. Add "${name}" to without, or take both out`))
   }
-  const user = Object.keys(channels).length > 0 ? "channels" : agent === undefined ? undefined : "the agent"
-  return user === undefined || !isOut("requests")
+  const users = Object.keys(own).flatMap((name) => parts[name]?.needs.map((slice) => [name, slice] as const) ?? [])
+  const [user, slice] = [...Object.keys(channels).length > 0 ? [["channels", "requests"] as const] : [], ...users]
+    .find(([, slice]) => isOut(slice)) ?? []
+  return user === undefined
     ? Effect.void
-    : Effect.fail(refuse(`without has "requests", and ${user} of the configuration cannot do without it. Take it out`))
+    : Effect.fail(refuse(`without has "${slice}", and ${user} of the configuration cannot do without it. Take it out`))
 }
 
 /** Checks the label rules, and that they contain all atoms in use. A mistyped atom would hide too much or too little. */
@@ -313,10 +327,11 @@ const checkLabels = ({ channels, kernel: { labels: rules = { cells: {}, declassi
 const chosenPlugin = (named: string | { readonly use: string; readonly options?: Readonly<Record<string, unknown>> }) =>
   typeof named === "string" ? { use: named, options: {} } : { use: named.use, options: named.options ?? {} }
 
-const withDefaults = (definition: Fields): Settings => {
+const withDefaults = (definition: Fields, parts: Parts): Settings => {
   const { persistence = "sqlite" } = definition
+  const given = definition as Readonly<Record<string, unknown>>
   return {
-    agent: definition.agent,
+    parts: Object.fromEntries(Object.keys(parts).flatMap((name) => given[name] === undefined ? [] : [[name, given[name]]])),
     enzymes: definition.enzymes ?? ["enzymes"],
     plugins: definition.plugins ?? ["plugins"],
     without: definition.without ?? [],

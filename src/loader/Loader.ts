@@ -19,10 +19,11 @@ import * as Enzyme from "../registry/Enzyme.ts"
 import { clashAmong, type Declarer } from "../registry/SpaceTypes.ts"
 import * as Node from "../scheduler/definition/Definition.ts"
 import * as Channel from "../reactor/Channel.ts"
-import type { Config } from "./Config.ts"
+import { type Config, FIELDS } from "./Config.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "./ModuleHost.ts"
 import * as Plugin from "./Plugin.ts"
+import * as PluginConflicts from "./PluginConflicts.ts"
 
 /** The sources of modules. */
 export interface Sources {
@@ -35,6 +36,8 @@ export interface Sources {
   readonly millis: number
   /** The names of the enzymes to disable. */
   readonly disabled?: ReadonlyArray<string> | undefined
+  /** The commands of the command line, which no plugin may declare. */
+  readonly commands?: ReadonlyArray<string>
 }
 
 /** An enzyme and its module. */
@@ -92,8 +95,21 @@ export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Ret
   const missing = sources.required.filter((name) => !fromPlugins.plugins.some(({ plugin }) => plugin.name === name))
   const firstParty = merge(yield* Effect.forEach(missing, (name) => loadModule(`systole/plugins/${name}`, millis)))
   const fromEnzymes = merge(yield* Effect.forEach(sources.enzymes, (folder) => loadFolder(folder, millis)))
-  return { ...merge([firstParty, fromPlugins, fromEnzymes]), disabled: sources.disabled ?? [] }
+  return admitted({ ...merge([firstParty, fromPlugins, fromEnzymes]), disabled: sources.disabled ?? [] }, sources.commands ?? [])
 })
+
+/** The modules without those of plugins that declare what there is already, which are broken. */
+const admitted = (found: Found, commands: ReadonlyArray<string>): Found => {
+  const refused = PluginConflicts.refusals(found.plugins, { commands, fields: FIELDS })
+  const isIn = ({ file }: { readonly file: string }): boolean => !refused.some((broken) => broken.file === file)
+  if (refused.length === 0) return found
+  return { ...found, enzymes: found.enzymes.filter(isIn), plugins: found.plugins.filter(isIn), broken: [...found.broken, ...refused] }
+}
+
+/**
+ * The beginnings of signals that the plugins reserve.
+ */
+export const reserved = ({ plugins }: Found): ReadonlyArray<string> => plugins.flatMap(({ plugin }) => plugin.reserved)
 
 /**
  * Registers all enzymes and nodes. The ones that the kernel refuses are added to the broken modules; all broken modules
@@ -221,11 +237,11 @@ export const persistence = (
 }
 
 /**
- * The names of the plugins that a configuration needs for its channels, its content and its agent.
+ * The names of the plugins that a configuration needs for its channels and its content, and those with settings.
  */
-export const requiredBy = ({ agent, channels, content }: Pick<Config, "agent" | "channels" | "content">): ReadonlyArray<string> => {
+export const requiredBy = ({ channels, content, parts }: Pick<Config, "channels" | "content" | "parts">): ReadonlyArray<string> => {
   const used = [...Object.values(channels), ...content === undefined ? [] : [content]].map(({ use }) => use)
-  return [...new Set([...used, ...agent === undefined ? [] : ["agent"]])]
+  return [...new Set([...used, ...Object.keys(parts)])]
 }
 
 /** The place of a project on its host. */

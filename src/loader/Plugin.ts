@@ -1,12 +1,15 @@
 /**
  * Plugins: modules that provide parts of a runtime.
  *
- * A plugin may provide persistence, channels and enzymes. The built-in plugins are loaded in the same way.
+ * A plugin may provide persistence, channels and enzymes, and add commands, settings and reserved signals. The built-in plugins are
+ * loaded in the same way.
  *
  * @module
  */
 import * as Data from "effect/Data"
 import type * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { SliceName } from "../ledger/SliceTable.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { ContentStore } from "../persistence/LargeContent.ts"
 import type { Persistence } from "../persistence/Persistence.ts"
@@ -67,7 +70,32 @@ export interface Plugin {
   }
   /** The enzymes that the plugin registers. */
   readonly enzymes: ReadonlyArray<Enzyme>
+  /**
+   * The commands that it adds to the command line: the module of each, relative to the file of the plugin. Its default export is what
+   * `defineCommand` of `systole/cli` returns, with the same name. It is imported when the command is called.
+   */
+  readonly commands: { readonly [name: string]: string }
+  /**
+   * The schema of its part of `systole.config.ts`: the field with the name of the plugin. A project without this field has no
+   * settings of the plugin. A build contains them as JSON.
+   */
+  readonly settings: Schema.Codec<unknown, unknown> | undefined
+  /** The beginnings of signals that readers must not send, because its enzymes trust them, such as `/signals/billing/`. */
+  readonly reserved: ReadonlyArray<string>
+  /** The slices of the runtime that its enzymes cannot do without, such as `"requests"`. */
+  readonly needs: ReadonlyArray<SliceName>
 }
+
+/** The fields of a plugin that its definition may leave out. */
+type Optional = "enzymes" | "commands" | "settings" | "reserved" | "needs"
+
+/**
+ * The definition of a plugin.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Definition extends Omit<Plugin, "_tag" | Optional>, Partial<Pick<Plugin, Optional>> {}
 
 /**
  * A plugin's definition is invalid. `reason` names the first problem.
@@ -81,6 +109,9 @@ export class InvalidPlugin extends Data.TaggedError("InvalidPlugin")<{ readonly 
     return `Plugin "${this.name}" is refused: ${this.reason}`
   }
 }
+
+/** The beginning of signals: a path of whole segments below `/signals/`. */
+const beginningOfSignals = /^\/signals\/(?:[A-Za-z0-9_-]{1,100}\/){1,10}$/
 
 const pluginName = /^[a-z0-9][a-z0-9_-]{0,62}$/
 
@@ -111,8 +142,8 @@ const provided: Readonly<Record<string, (provider: unknown) => boolean>> = {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (definition: Omit<Plugin, "_tag" | "enzymes"> & { readonly enzymes?: ReadonlyArray<Enzyme> }): Plugin => {
-  const { enzymes = [], name, provides, version } = definition
+export const make = (definition: Definition): Plugin => {
+  const { commands = {}, enzymes = [], name, needs = [], provides, reserved = [], settings, version } = definition
   const refuse = (reason: string) => new InvalidPlugin({ name: String(name), reason })
   if (!pluginName.test(name)) throw refuse("its name may hold a-z, 0-9, _ and -, and begins with a letter or a digit")
   if (typeof version !== "string" || version === "") throw refuse("it has no version")
@@ -121,7 +152,14 @@ export const make = (definition: Omit<Plugin, "_tag" | "enzymes"> & { readonly e
     if (isProvider === undefined) throw refuse(`it provides "${kind}", which this runtime has no place for`)
     if (!isProvider(provider)) throw refuse(`its "${kind}" is not a function or a record of functions`)
   }
-  return Object.freeze({ _tag: "Plugin", name, version, provides: provides ?? {}, enzymes })
+  for (const [command, module] of Object.entries(commands)) {
+    if (!pluginName.test(command)) throw refuse(`its command "${command}" is no name of a-z, 0-9, _ and -`)
+    if (typeof module !== "string" || module === "") throw refuse(`its command "${command}" has no module: write its path`)
+  }
+  if (settings !== undefined && !Schema.isSchema(settings)) throw refuse("its settings are no Schema")
+  const vague = reserved.find((beginning) => !beginningOfSignals.test(beginning))
+  if (vague !== undefined) throw refuse(`it reserves ${JSON.stringify(vague)}; write a beginning such as "/signals/${name}/"`)
+  return Object.freeze({ _tag: "Plugin", name, version, provides: provides ?? {}, enzymes, commands, settings, reserved, needs })
 }
 
 /**

@@ -157,6 +157,38 @@ export interface ChannelOptions {
   }
 }
 
+/** The settings of the agent, for its commands. */
+export interface AgentSettings {
+  /** The control file, relative to the project; `heartbeat.md` unless given. */
+  readonly file?: string
+  /** The space of its ledger; `agent` unless given. */
+  readonly space?: string
+  /** The time zone of schedules and conditions; `UTC` unless given. */
+  readonly timezone?: string
+  /** The time limit of an attempt without a `timeout`, such as `5m`. */
+  readonly timeout?: string
+  /** The attempts of an action without a `retry`, from 1 to 100. */
+  readonly attempts?: number
+  /** The time of a wake, such as `5m`. */
+  readonly budget?: string
+  /** The time of day at which "Completed Today" is cleared, as `HH:MM`. */
+  readonly reset?: string
+  /** The most actions at the same time, from 1 to 99. */
+  readonly maxConcurrent?: number
+  /** Whether a new or changed program waits for an approval: `hold` unless given. */
+  readonly approval?: "hold" | "none"
+}
+
+/**
+ * The settings of plugins, by the names of their fields in a configuration.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface PluginSettings {
+  readonly agent: AgentSettings & { readonly profiles?: Readonly<Record<string, AgentSettings>> }
+}
+
 /** A plugin by its name alone, if it needs no options. */
 type Named<Options> = { [Use in keyof Options]: Record<never, never> extends Options[Use] ? Use : never }[keyof Options]
 

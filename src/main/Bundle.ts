@@ -86,11 +86,37 @@ const rooted = (map: string, { from, root }: { readonly from: string; readonly r
   return JSON.stringify({ version: 3, sources: fromRoot, sourcesContent, names: [], mappings })
 }
 
+/** Names that earlier versions of the package exported as `systole`, and that `systole/plugins/agent` exports now. */
+const moved: ReadonlySet<string> = new Set(["ActionMembers", "ActionType", "CellAgent"])
+
+/** The imports of `systole` in the text of a bundle. */
+const runtimeImports = /^import \{([^{}"]{1,100000})\} from "systole-import:systole";$/gm
+
+/**
+ * The text of a bundle that an earlier version of the package made, with its imports from where this version has them.
+ */
+export const carried = (text: string): string => text.replace(runtimeImports, (_, list: string) => {
+  const names = list.split(",").map((name) => name.trim())
+  const isMoved = (name: string): boolean => moved.has(name.split(" ")[0] ?? "")
+  const statement = (some: ReadonlyArray<string>, module: string) =>
+    some.length === 0 ? [] : [`import { ${some.join(", ")} } from "${MARK}${module}";`]
+  return [
+    ...statement(names.filter((name) => !isMoved(name)), "systole"),
+    ...statement(names.filter(isMoved), "systole/plugins/agent")
+  ].join("\n")
+})
+
+/**
+ * Whether the text of a bundle imports a module of the runtime, such as `systole/time`.
+ */
+export const hasImport = (text: string, name: string): boolean => text.includes(`"${MARK}${name}"`)
+
 /**
  * Replaces the marks of a bundle's text with the current paths of the packages of the project at `root`. Rejects if a
  * package is missing.
  */
-export const locate = async (text: string, root: string): Promise<string> => {
+export const locate = async (stored: string, root: string): Promise<string> => {
+  const text = carried(stored)
   const named = new Set(Array.from(text.matchAll(marks), ([, mark]) => mark!))
   const places = new Map<string, string>()
   const plugin: Esbuild.Plugin = {

@@ -107,14 +107,15 @@ const failed = (layer: LayerFailed["layer"], cause: unknown): LayerFailed => new
 const refuse = (reason: string) => Effect.fail(new Config.InvalidConfig({ reason }))
 
 /** Decodes the configuration. The program decides where it listens, so a token is required as for any address. */
-const decoded = <E>({ config = {}, public: isPublic }: Options<E>): Effect.Effect<Config.Config, Config.InvalidConfig> => {
+const decoded = <E>({ config = {}, modules, public: isPublic }: Options<E>): Effect.Effect<Config.Config, Config.InvalidConfig> => {
   const own = OWN.find((field) => Object.hasOwn(config, field))
   if (own !== undefined) return refuse(`the field ${own} is the program's own here. Give modules to the layer, and listen in the program`)
   const [module] = Page.modulesOf(config.pages ?? {})
   if (module !== undefined) {
     return refuse(`a page has the module ${module}, and a program bundles its pages itself. Give a function that returns { html, script }`)
   }
-  return Effect.flatMap(Config.decode({ ...config, enzymes: [] }, { variables: process.env }), (config) =>
+  const parts = Config.partsOf(modules.filter(Plugin.is))
+  return Effect.flatMap(Config.decode({ ...config, enzymes: [] }, { variables: process.env, parts }), (config) =>
     config.token === undefined && isPublic !== true
       ? refuse("other machines may reach the program, and there is no token. Set SYSTOLE_TOKEN or token, or public: true if the program " +
         "checks its callers itself")

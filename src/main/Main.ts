@@ -28,6 +28,7 @@ import * as HostHash from "./HostHash.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import type { PageModule } from "./PageModules.ts"
 import * as ParentProcess from "./ParentProcess.ts"
+import * as PluginCommands from "./PluginCommands.ts"
 import * as Project from "./Project.ts"
 import type { Configuration } from "./Reloads.ts"
 import * as SourceMaps from "./SourceMaps.ts"
@@ -49,9 +50,7 @@ export interface Platform {
 }
 
 /** The program of a command line: the project in a folder, from its sources or from a build. */
-export interface Program extends Omit<Cli.Invocation, "plugins"> {
-  /** The commands of plugins that its arguments may mean. */
-  readonly plugins: Effect.Effect<Cli.Invocation["plugins"]>
+export interface Program extends Cli.Invocation {
   /** The dependency specifier of this package in a new project. */
   readonly installation: string
   readonly modules: Layer.Layer<ModuleHost>
@@ -103,7 +102,7 @@ export interface Place {
  * Executes a command line in any folder, and returns its exit code. Several may run in one process.
  */
 export const execute = (platform: Platform, program: Program, place: Place) =>
-  Effect.flatMap(program.plugins, (plugins) => Cli.run({ ...program, plugins })).pipe(
+  Cli.run(program).pipe(
     Effect.provide(Layer.mergeAll(layer(platform, program, place), HostDisk.layer(isAlive), HostHash.layer).pipe(
       Layer.provideMerge(NodeServices.layer)
     ))
@@ -148,8 +147,9 @@ const layer = (
   { build, config, configuration, confine, installation, modules, pageModule, passing = modules, slices }: Program,
   { reporter, root }: Place
 ): Layer.Layer<Host> => {
+  const commands = [...Cli.names(slices), ...PluginCommands.names]
   const given = { ...configuration && { configuration }, ...pageModule && { pageModule } }
-  const site = { root, modules, slices, pacemaker: HostPacemaker.layer(platform.turn), reporter, ...given }
+  const site = { root, commands, modules, slices, pacemaker: HostPacemaker.layer(platform.turn), reporter, ...given }
   const sites = { all: site, memory: { ...site, modules: passing }, none: { ...site, modules: passing, holds: all } }
   return Layer.succeed(Host, {
     root,

@@ -77,6 +77,8 @@ export interface Site<E = never> {
   readonly modules: Layer.Layer<ModuleHost>
   readonly pacemaker: Layer.Layer<Pacemaker>
   readonly slices: ReadonlyArray<Slice>
+  /** The commands of the command line, which no plugin may declare. */
+  readonly commands?: ReadonlyArray<string>
   /** Receives failures. */
   readonly reporter: Reporter
   /** The digest of the configuration, to notice its change. */
@@ -101,10 +103,11 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const { holds, modules, pacemaker, reporter, root } = site
   const slices = Slices.without(site.slices, config.without)
   const { options, use } = config.persistence
-  const sources = sourcesOf(config)
+  const sources = { ...sourcesOf(config), commands: site.commands ?? [] }
   RunGuards.install()
   const host = yield* Layer.build(modules)
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
+  const kernelSettings = { ...config.kernel, reserved: Loader.reserved(found) }
   const persistence = yield* Loader.persistence(found, use)
   const store: Layer.Layer<Persistence, PersistenceError | E, Hash> = site.persistence ?? (yield* Effect.try({
     try: () => persistence({ folder: resolve(root, config.data), options }),
@@ -119,7 +122,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const held = Layer.succeed(CurrentHolds, holds)
   const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), watchdog.layer, held)
   const services = { slices, persistence: store, reactor, pacemaker }
-  const runtime = Runtime.layer(config, services).pipe(Layer.provide(past), Layer.provideMerge(around))
+  const runtime = Runtime.layer({ ...config, kernel: kernelSettings }, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const places = { placeOf: (error: unknown) => SourceMaps.place(error)?.place ?? CallPlace.find(error) }
   const guards = config.check === true ? DevWatch.layer(places) : RunGuards.layer(places)
   const context = yield* Layer.build(Layer.provide(runtime, guards))

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Cli from "../cli/Cli.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { defaults } from "../kernel/model/Limits.ts"
 import * as Config from "../loader/Config.ts"
@@ -18,6 +19,7 @@ import type * as Main from "./Main.ts"
 import * as PageModules from "./PageModules.ts"
 import * as Permission from "./Permission.ts"
 import * as PluginCommands from "./PluginCommands.ts"
+import * as PluginParts from "./PluginParts.ts"
 import * as Project from "./Project.ts"
 import * as Slices from "./Slices.ts"
 
@@ -32,22 +34,25 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
   return {
     version: Installation.version(),
     args,
-    plugins: PluginCommands.called(args),
+    plugins: Effect.provide(PluginCommands.called({ args, own: Cli.names(Slices.all), definition }), passing),
     installation: Installation.specifier(),
     modules,
     passing,
     pageModule: Permission.isActive() ? Permission.pageModule : PageModules.bundle,
     slices: Slices.all,
     config: (environment) =>
-      Effect.flatMap(Effect.provide(loaded, passing), ({ module, text }) =>
-        Config.decode(module, { environment, variables: process.env }).pipe(
-          Effect.mapError((refusal) => UnsetVariables.named(refusal, text, process.env))
-        )),
+      Effect.provide(Effect.flatMap(loaded, ({ module, text }) =>
+        Effect.flatMap(PluginParts.find(module, environment), (found) =>
+          Config.decode(module, { environment, variables: process.env, parts: found.parts }).pipe(
+            Effect.mapError((refusal) => PluginParts.explained(UnsetVariables.named(refusal, text, process.env), found))
+          ))), passing),
     configuration: Effect.map(loaded, ({ hash }) => hash),
     confine: (config) => confine(root, config),
     build: (request) =>
       Effect.flatMap(Effect.promise(() => import("./build/Build.ts")), ({ build }) =>
-        Effect.flatMap(definition, (definition) => build({ root, version: Installation.version(), definition }, request))).pipe(
+        Effect.flatMap(definition, (definition) =>
+          Effect.flatMap(PluginParts.find(definition, request.environment), ({ parts }) =>
+            build({ root, version: Installation.version(), definition, parts }, request)))).pipe(
           Effect.provide([modules, HostHash.layer]),
           Effect.mapError(from)
         )

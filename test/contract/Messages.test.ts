@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme, type Plugin } from "systole"
+import agent from "../../plugins/agent.ts"
 import file from "../../plugins/file.ts"
 import timer from "../../plugins/timer.ts"
 import worker from "../../plugins/worker.ts"
@@ -88,7 +89,9 @@ describe("The message of a wrong body names the field, its value and what to sen
 
 describe("The message of a wrong configuration names the field, its value and what to give:", () => {
   const refused = (input: unknown) =>
-    Effect.runPromise(Config.decode(input).pipe(Effect.match({ onFailure: ({ message }) => message, onSuccess: () => "accepted" })))
+    Effect.runPromise(Config.decode(input, { parts: { agent } }).pipe(
+      Effect.match({ onFailure: ({ message }) => message, onSuccess: () => "accepted" })
+    ))
   compares("a project", refused, [
     [{ port: "4200" }, "port", "is \"4200\"", "give a number"],
     [{ port: 70_000 }, "port", "is 70000", "give a value between 0 and 65535"],

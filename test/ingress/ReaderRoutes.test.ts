@@ -28,7 +28,7 @@ const post = Enzyme.make({ name: "post", query: "/signals/post", run: (tx, { pay
 const test =
   (name: string, run: (app: TestIngress, as: (token: string, path: string, init?: RequestInit) => Promise<Answer>) => Promise<void>) =>
   it.live(name, () =>
-    Effect.flatMap(serve({ config, enzymes: [raise, post] }), (app) =>
+    Effect.flatMap(serve({ config, enzymes: [raise, post], reserved: ["/signals/heartbeat/"] }), (app) =>
       Effect.promise(async () => {
         const as = (token: string, path: string, init: RequestInit = {}) =>
           app.ask(`/v1/spaces/shop${path}`, {
@@ -75,7 +75,7 @@ describe("A reader over HTTP", () => {
     assert.deepStrictEqual(problem(await as(web, "/receipts/nobodys")), [404, "receipt/absent"])
   })
 
-  test("sends no signal of the runtime, and neither saves, approves nor wakes a control file", async (_, as) => {
+  test("sends no signal of the runtime, and none that a plugin reserves", async (_, as) => {
     for (const signal of ["/CEP:sig_agent/ended", ...["save", "approve", "wake"].map((name) => `/signals/heartbeat/${name}`)]) {
       const body = JSON.stringify({ signal, target: "/data/agent/files/heartbeat.md" })
       const answer = await as(hr, "/signals", { method: "POST", body })

@@ -35,6 +35,8 @@ export interface Settings {
   readonly reactor?: Layer.Layer<Reactor>
   readonly slices?: ReadonlyArray<Slice>
   readonly contents?: ContentStore
+  /** The beginnings of signals that plugins reserve. */
+  readonly reserved?: ReadonlyArray<string>
   /** Loads the reference, on a host that has it. */
   readonly reference?: App.Options["reference"]
   /** The tokens of the host. */
@@ -56,7 +58,7 @@ export const serve = (setting: Settings = {}) =>
   Effect.gen(function*() {
     const decoded = yield* Config.decode(setting.config ?? { spaces: { create: "on-demand" } })
     // Without a boot, so that tests can count beats from 0.
-    const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
+    const config = { ...decoded, kernel: { ...decoded.kernel, boot: false, reserved: setting.reserved } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run), setting.clocks)
     const { reactor = Reactor.none, slices = Slices.all } = setting
     const contents = Layer.succeed(CurrentContentStore, setting.contents)

@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { defineConfig, webhook } from "systole"
+import agent from "systole/plugins/agent"
 import * as Config from "../../src/loader/Config.ts"
 import * as UnsetVariables from "../../src/loader/UnsetVariables.ts"
 import * as Secrets from "../../src/loader/Secrets.ts"
 
-const refusal = (definition: unknown) => Effect.map(Effect.flip(Config.decode(definition)), (error) => error.message)
+const refusal = (definition: unknown) =>
+  Effect.map(Effect.flip(Config.decode(definition, { parts: { agent } })), (error) => error.message)
 
 describe("Config", () => {
   describe("decode", () => {
@@ -101,7 +103,7 @@ describe("Config", () => {
         assert.include(yield* refusal({ without: ["requests"] }), "durable cannot do without it")
         const world = ["requests", "durable"]
         assert.include(yield* refusal({ without: world, channels: { clock: "timer" } }), "channels of the configuration cannot do")
-        assert.include(yield* refusal({ without: world, agent: {} }), "the agent of the configuration cannot do without it")
+        assert.include(yield* refusal({ without: world, agent: {} }), ", and agent of the configuration cannot do without it")
         assert.include(yield* refusal({ without: ["operations"] }), "\"rendezvous\"")
       }))
 

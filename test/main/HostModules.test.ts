@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import type { Plugin } from "systole"
 import * as Loader from "../../src/loader/Loader.ts"
 import { type LoadedModule, ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -82,6 +83,18 @@ describe("HostModules", () => {
         "enzymes/packages.ts:2:15: Could not resolve \"no-such-b\"",
         "lib/more.ts:1:15: Could not resolve \"no-such-c\""
       ])
+    }))
+
+  it.effect("restores a module of an earlier version, which imported the types of actions from systole itself", () =>
+    Effect.gen(function*() {
+      const root = yield* project({})
+      const text = `import { ActionType as Types, Plugin } from "systole-import:systole";\n` +
+        `import { CellAgent } from "systole-import:systole";\n` +
+        `export default Plugin.make({ name: CellAgent.SAVE.slice(9, 18), version: "1", provides: {}, ` +
+        `enzymes: [Types.make({ type: "old", run: async () => ({ result: "old" }) })] })\n`
+      const { module } = yield* within(root, ModuleHost.use((host) => host.restore("0".repeat(64), text)))
+      assert.deepInclude(module, { name: "heartbeat" })
+      assert.strictEqual((module as Plugin.Plugin).enzymes[0]?.name, "agent_old")
     }))
 
   it.effect("changes the hash of a module with its imported files, and restores it with them", () =>

@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { Pacemaker, Reporter, Slices } from "systole"
 import definition from "../../examples/watchman/systole.config.ts"
 import * as Site from "../../examples/watchman/site.ts"
+import agent from "../../plugins/agent.ts"
 import * as FileStore from "../../plugins/agent/store/FileStore.ts"
 import { SpaceClient } from "../../plugins/agent/order/SpaceClient.ts"
 import * as Settings from "../../plugins/agent/wake/Settings.ts"
@@ -56,7 +57,7 @@ export const fastForward = (): Promise<Story> => {
     const site = yield* Effect.acquireRelease(Effect.promise(() => Site.start(0)), ({ close }) => Effect.promise(close))
     const before = readFileSync(path, "utf8").replaceAll(":4280/", `:${site.port}/`)
     writeFileSync(path, before)
-    const config = yield* Config.decode({ ...definition, persistence: "memory" })
+    const config = yield* Config.decode({ ...definition, persistence: "memory" }, { parts: { agent } })
     const pacemaker = yield* Layer.build(TestPacemaker.layer)
     const project = yield* Project.open({ ...config, kernel: { ...config.kernel, create: "on-demand" } }, {
       root: folder,

@@ -62,7 +62,7 @@ const built = async (target: Target): Promise<Build> => {
 /** A Worker with these slices, and no modules and types. */
 const contentsOf = (slices: ReadonlyArray<SliceName>): Contents => {
   const settings = Effect.runSync(Config.settings({}))
-  const nothing = { modules: [], pages: undefined, scripts: {}, isTyped: false, hasCron: false, kept: [] }
+  const nothing = { modules: [], commands: [], pages: undefined, scripts: {}, isTyped: false, hasCron: false, kept: [] }
   return { version: "0.1.0", environment: undefined, settings, slices, ...nothing }
 }
 

@@ -41,7 +41,7 @@ const systole = async ({ app }: TestIngress, ...args: ReadonlyArray<string>): Pr
     Layer.succeed(Disk, { read: () => Effect.succeed(undefined) } as never),
     Layer.succeed(Hash, undefined as never)
   )
-  const code = await Effect.runPromise(Cli.run({ args, version: "0", plugins: [], slices }).pipe(
+  const code = await Effect.runPromise(Cli.run({ args, version: "0", plugins: Effect.succeed([]), slices }).pipe(
     Effect.provideService(Console.Console, terminal),
     Effect.provide(host.pipe(Layer.provideMerge(NodeServices.layer)))
   ) as Effect.Effect<number>)

@@ -6,7 +6,8 @@
 import * as EffectConfig from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { CliFailure, type Config, DataFolder, exits, Flag } from "systole/cli"
+import type { AgentSettings } from "systole"
+import { CliFailure, exits, Flag, pluginSettings } from "systole/cli"
 import * as Settings from "../wake/Settings.ts"
 
 /** The flags of all commands of the agent. */
@@ -68,19 +69,14 @@ const settingsOf = (texts: Settings.Texts): Effect.Effect<Settings.Settings, Cli
 }
 
 /** The fields of a profile as texts. */
-const textsOf = (fields: Config["agent"] = {}): Settings.Texts =>
+const textsOf = (fields: AgentSettings = {}): Settings.Texts =>
   Object.fromEntries(names.flatMap((name) => fields[name] === undefined ? [] : [[name, String(fields[name])]]))
-
-/**
- * The configuration with an agent, so that its types of actions are loaded.
- */
-export const withAgent = (config: Config): Config => ({ ...config, agent: config.agent ?? {} })
 
 /**
  * Resolves the settings of a command.
  */
 export const resolve = Effect.fn("CommandSettings.resolve")(function*(flags: Flags) {
-  const { agent = {} } = yield* DataFolder.config
+  const agent = (yield* pluginSettings("agent")) ?? {}
   const profile = Option.getOrUndefined(flags.profile) ?? (yield* variable("profile"))
   const profiles = agent.profiles ?? {}
   if (profile !== undefined && !Object.hasOwn(profiles, profile)) {

@@ -179,6 +179,8 @@ export interface Settings {
   /** Whether a new space boots. The configuration of a host always has it; only a kernel composed by hand can omit it. */
   readonly boot: boolean
   readonly retention: Partial<Retention>
+  /** The beginnings of signals that readers must not send, beside those of the runtime. */
+  readonly reserved?: ReadonlyArray<string> | undefined
   /** The rules for disclosure of confidential data. */
   readonly labels?: Rules | undefined
   /** Spaces with beats by hand only, until they are released. */

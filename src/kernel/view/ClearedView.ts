@@ -34,11 +34,8 @@ export type State = Pick<LiveState, "clock" | "documents" | "enzymes" | "hash" |
 /** Most denials that a space remembers. */
 export const MAX_DENIALS = 400
 
-/**
- * The beginnings of the signals of the runtime, and of those to the agent. Their handlers trust them, so readers must not send
- * them: one completes a rendezvous without its token, a save and an approval start programs.
- */
-const RESERVED = ["/CEP:", "/signals/heartbeat/"]
+/** The beginning of the signals of the runtime. Their handlers trust them: one completes a rendezvous without its token. */
+const RUNTIME = "/CEP:"
 
 const nothing = (): void => {}
 
@@ -176,9 +173,15 @@ export class ClearedView implements Reader {
     } catch (failure) {
       return asRefusal(failure)
     }
-    if (RESERVED.some((prefix) => String(signal).startsWith(prefix))) return new SignalReserved({ signal, reader: this.clearance.name })
+    if (this.isReserved(String(signal))) return new SignalReserved({ signal, reader: this.clearance.name })
     // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
     return label === undefined || Label.isWithin(label, this.atoms) ? undefined : OutgoingSignal.labelled(label)
+  }
+
+  /** Whether readers must not send a signal, because its handlers trust it: one of the runtime, or of a plugin that reserves it. */
+  private isReserved(signal: string): boolean {
+    const { reserved = [] } = this.deps.state.settings
+    return signal.startsWith(RUNTIME) || reserved.some((beginning) => signal.startsWith(beginning))
   }
 
   /**

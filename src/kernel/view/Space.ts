@@ -191,7 +191,7 @@ export interface Reader {
   /** The receipt of an event, as far as the clearance admits it; `undefined` otherwise. */
   readonly receipt: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
   /**
-   * Sends a signal in the reader's name. Fails with `SignalReserved` for a signal of the runtime, or one to the agent, and with
+   * Sends a signal in the reader's name. Fails with `SignalReserved` for a signal of the runtime, or one that a plugin reserves, and with
    * `SignalBeyond` for one that is not within its addresses.
    */
   readonly signal: (request: PostedSignal) => Effect.Effect<Omit<Accepted, "beat">, SignalError | SignalReserved | SignalBeyond>

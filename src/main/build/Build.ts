@@ -28,6 +28,7 @@ import * as BuildReference from "./BuildReference.ts"
 import * as BuildTarget from "./BuildTarget.ts"
 import * as Bundle from "../Bundle.ts"
 import * as PageModules from "../PageModules.ts"
+import * as PluginCommands from "../PluginCommands.ts"
 import * as Project from "../Project.ts"
 
 /**
@@ -42,6 +43,8 @@ export interface Site {
   readonly version: string
   /** The default export of the configuration's file; `undefined` without a file. */
   readonly definition: unknown
+  /** The plugins whose settings it may have. */
+  readonly parts: Config.Parts
 }
 
 const refuse = (code: string, message: string) => Effect.fail(new BuildRefused({ code, message }))
@@ -77,7 +80,7 @@ export const build = Effect.fn("Build.build")(function*(
   const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
   const decoder = new TextDecoder()
   const written = [...outputs.map(({ contents }) => decoder.decode(contents)), ...texts.map(({ contents }) => contents)]
-  yield* checkSecrets(yield* allSettings(site.definition, contents.settings), written)
+  yield* checkSecrets(yield* allSettings(site, contents.settings), written)
   const described = [...BuildTarget.describe(target, contents), ...target.hasStorage ? BuildReference.files(contents.slices) : []]
   const notes = yield* inFolder(request.out, () => BuildFolder.write(folder, { outputs, described, texts, kept }))
   return {
@@ -94,9 +97,9 @@ export const build = Effect.fn("Build.build")(function*(
 
 /** Loads and checks the modules of a project, and reads the kept ones. */
 const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildRequest, target: BuildTarget.Target) {
-  const { definition, root, version } = site
+  const { definition, parts, root, version } = site
   const { environment } = request
-  const settings = yield* Config.settings(definition, environment)
+  const settings = yield* Config.settings(definition, { environment, parts })
   const unplain = BuildTarget.unplain(settings)
   if (unplain !== undefined) {
     const message = `${unplain} is no plain JSON, and a build contains the configuration as JSON. Put it into a plugin`
@@ -129,9 +132,12 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   const kept = yield* Effect.forEach(request.keep, (hash) => keep(resolve(root, request.out), hash))
   const slices = names.filter((name) => !settings.without.includes(name))
   const isTyped = kept.length > 0 || declaresType(found)
-  const hasCron = kept.length > 0 || readsCron(found)
+  const hasCron = kept.length > 0 || readsCron(found) || modules.some(({ text }) => Bundle.hasImport(text, "systole/time"))
   const shown = { pages, scripts: Object.fromEntries(scripts) }
-  const contents: Contents = { version, environment, settings, slices, modules, ...shown, isTyped, hasCron, kept }
+  const declared = target.hasCommands ? found.plugins.flatMap(({ file, plugin }) => PluginCommands.declaredBy(file, plugin)) : []
+  const commands = yield* Effect.forEach(declared, (each) =>
+    Effect.map(Effect.andThen(PluginCommands.importOf(each), host.load(each.file)), withText))
+  const contents: Contents = { version, environment, settings, slices, modules, commands, ...shown, isTyped, hasCron, kept }
   return contents
 })
 
@@ -139,10 +145,8 @@ const declaresType = ({ enzymes, nodes }: Loader.Found): boolean =>
   [...enzymes.map(({ enzyme }) => enzyme), ...nodes.map(({ node }) => node)]
     .some(({ declares }) => declares.some(({ declared }) => declared !== undefined))
 
-/** The agent reads expressions of its file. */
-const readsCron = ({ enzymes, plugins }: Loader.Found): boolean =>
-  enzymes.some(({ enzyme: { schedule } }) => schedule !== undefined && "cron" in schedule) ||
-  plugins.some(({ plugin }) => plugin.name === "agent")
+const readsCron = ({ enzymes }: Loader.Found): boolean =>
+  enzymes.some(({ enzyme: { schedule } }) => schedule !== undefined && "cron" in schedule)
 
 const withText = ({ file, hash, hostImports, text = "", typed = {} }: LoadedModule): Module =>
   ({ file, hash, hostImports, text, typed: Object.keys(typed) })
@@ -161,10 +165,13 @@ const keep = Effect.fnUntraced(function*(folder: string, hash: string) {
 })
 
 /** The settings of a build, and those of its project in each environment: the text of a module may contain all of them. */
-const allSettings = (definition: unknown, built: Config.Settings): Effect.Effect<ReadonlyArray<Config.Settings>, Config.InvalidConfig> => {
+const allSettings = (
+  { definition, parts }: Site,
+  built: Config.Settings
+): Effect.Effect<ReadonlyArray<Config.Settings>, Config.InvalidConfig> => {
   const { environments = {} } = (definition ?? {}) as Config.Definition
   return Effect.map(
-    Effect.forEach([undefined, ...Object.keys(environments)], (name) => Config.settings(definition, name)),
+    Effect.forEach([undefined, ...Object.keys(environments)], (environment) => Config.settings(definition, { environment, parts })),
     (others) => [built, ...others]
   )
 }

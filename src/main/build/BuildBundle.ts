@@ -31,8 +31,10 @@ export interface Made {
 }
 
 /** The generated modules and the texts of a project's modules. */
-const virtual = (root: string, generated: Readonly<Record<string, string>>, { kept, modules, pages }: Contents): Esbuild.Plugin => {
-  const texts = new Map([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash, text }) => [hash, text]))
+const virtual = (root: string, generated: Readonly<Record<string, string>>, contents: Contents): Esbuild.Plugin => {
+  const { commands, kept, modules, pages } = contents
+  const texts = new Map([...modules, ...commands, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash, text }) =>
+    [hash, Bundle.carried(text)]))
   const found = (path: string): string | undefined =>
     path.startsWith(MODULE) ? texts.get(path.slice(MODULE.length)) : generated[path.slice(GENERATED.length)]
   return {

@@ -20,6 +20,8 @@ export interface Contents {
   /** Its slices, in the order of their table. */
   readonly slices: ReadonlyArray<SliceName>
   readonly modules: ReadonlyArray<Module>
+  /** The modules of the commands of its plugins, on a platform with commands. */
+  readonly commands: ReadonlyArray<Module>
   /** The module of the configuration, if it renders pages, has webhooks or accepts JSON Web Tokens. */
   readonly pages: Module | undefined
   /** The texts of the modules of its pages, by their files. */

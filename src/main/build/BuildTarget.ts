@@ -190,8 +190,9 @@ export const targets: Readonly<Record<Host.Target, Target>> = {
  * The generated module of a build: its modules by literal imports, and its configuration as JSON.
  */
 export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Contents): string => {
-  const { environment, kept, modules, pages, scripts, settings, slices, version } = contents
-  const hasAgent = hasHostModules && settings.agent !== undefined
+  const { commands, environment, kept, modules, pages, scripts, settings, slices, version } = contents
+  const hasAgent = hasHostModules && Object.hasOwn(settings.parts, "agent")
+  const called = [...hasAgent ? ["agent"] : [], ...commands.map((_, i) => `c${i}`)]
   // A server imports them with its runtime.
   const hasWebhooks = hasStorage && Object.keys(settings.ingress).length > 0
   const hashes = [...new Set([...modules, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash }) => hash))]
@@ -211,6 +212,7 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
     ...hasScripts ? [`import { withTexts } from ${runtime("loader/Page.ts")}`] : [],
     ...slices.map((name) => `import { slice as ${name} } from ${sliceFile(name)}`),
     ...hasAgent ? [`import agent from ${JSON.stringify(Installation.sourceFile("systole/plugins/agent/commands"))}`] : [],
+    ...commands.map(({ hash }, i) => `import c${i} from "systole-module:${hash}"`),
     ...hasWebhooks ? [`import { make as webhooks } from ${runtime("ingress/Webhooks.ts")}`] : [],
     ...hasJwt ? [`import { make as jwt } from ${runtime("access/JwtVerifier.ts")}`] : [],
     ...hashes.map((hash) => `import ${[names.get(hash), ...named(typed.get(hash))].join(", ")} from "systole-module:${hash}"`),
@@ -220,7 +222,7 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
     `  hasToken: ${settings.token !== undefined},`,
     `  settings: { ...${JSON.stringify(withoutTokens(settings))}, pages: ${rendered}, ingress: ${ingress}, access: ${access} },`,
     `  slices: [${slices.join(", ")}],`,
-    ...hasAgent ? ["  commands: [agent],"] : [],
+    ...called.length > 0 ? [`  commands: [${called.join(", ")}],`] : [],
     ...hasWebhooks ? ["  webhooks,"] : [],
     ...hasJwt ? ["  jwt,"] : [],
     `  manifest: {\n${entries.join(",\n")}\n  },`,

@@ -9,6 +9,7 @@ import { line, Reporter } from "../../diagnostic/Reporter.ts"
 import * as Config from "../../loader/Config.ts"
 import * as Loader from "../../loader/Loader.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
+import * as Plugin from "../../loader/Plugin.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Bearer } from "../../ingress/Access.ts"
 import type { Hash } from "../../persistence/Hash.ts"
@@ -57,7 +58,8 @@ export interface Settings extends Gate.Gate {
  */
 export const make = ({ config: given, manifest, public: isPublic }: Parts, env: Env): Settings => {
   const definition = typeof given === "function" ? given(env) : given ?? {}
-  const config = Effect.runSync(Config.decode(definition, { variables: Gate.variablesOf(env) }))
+  const parts = Config.partsOf(Object.values(manifest).map(({ module }) => module).filter(Plugin.is))
+  const config = Effect.runSync(Config.decode(definition, { variables: Gate.variablesOf(env), parts }))
   const slices = Slices.without(Slices.all, config.without)
   const gate = Gate.make(gateOf(config), isPublic === true, env)
   return opened(config, { modules: ManifestModules.layer(manifest), slices, gate, webhooks: Webhooks.make, verifier: Jwts.verifier })

@@ -235,8 +235,8 @@ export class SpaceHost {
     const { env, settings: { config, hash, load, modules, proof, reporter, slices }, space, storage } = this.place
     const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
     const { heldMillis, restMillis } = HostLimits.hosts.object
-    const kernel = { ...config.kernel, limits, heldMillis }
     const found = yield* load
+    const kernel = { ...config.kernel, limits, heldMillis, reserved: Loader.reserved(found) }
     const place = { root: ".", folder: config.data, host: "workers" } as const
     const contents = yield* ContentProvider.open(found, config, { ...place, bindings: { ...env } })
     const channels = yield* Loader.channels(found, config, place)

@@ -289,7 +289,7 @@ export default { token, pages: { "/": () => token } }
     const without = await json("build", "--target", "node", "--out", "without") as Build
     assert.notIncludeMembers(partsOf(without), ["package yaml"])
     const watched = partsOf(await json("build", "--target", "node", "--env", "watched", "--out", "watched") as Build)
-    assert.includeMembers(watched, ["package yaml", "systole agent"])
+    assert.includeMembers(watched, ["package yaml", "systole plugins"])
     assert.notInclude((await runProcess([node(), "systole.js", "--help"], { cwd: join(root, "without") })).output, "heartbeat.md")
     const init = await runProcess([node(), "systole.js", "agent", "init"], { cwd: join(root, "watched") })
     assert.strictEqual(init.code, 0, init.output)

@@ -7,9 +7,10 @@ const module = (file: string, hash: string, typed: ReadonlyArray<string> = []) =
 const contents: Contents = {
   version: "0.1.0",
   environment: undefined,
-  settings: { access: {}, ingress: {}, pages: {}, readers: [] } as unknown as Contents["settings"],
+  settings: { access: {}, ingress: {}, pages: {}, parts: {}, readers: [] } as unknown as Contents["settings"],
   slices: [],
   modules: [module("enzymes/a.ts", "aa", ["Orders", "Place"]), module("enzymes/b.ts", "bb")],
+  commands: [],
   pages: undefined,
   scripts: {},
   isTyped: true,
