@@ -71,6 +71,23 @@ describe("Memory of the scheduler", () => {
     assert.isBelow(resident(), 20)
   })
 
+  it("holds none of the reads that the last run of a node left out", () => {
+    const { commit, pass, scheduler } = world()
+    const sum = Computation.make({
+      name: "sum",
+      output: "/sum",
+      run: (tx) => Array.from({ length: Number(tx.get("/many") ?? 0) }, (_, i) => Number(tx.get(`/p/${i}`) ?? 0)).length
+    })
+    scheduler.register(sum)
+    scheduler.register(Reaction.make({ name: "e", read: (tx) => tx.get("/sum"), deliver: () => {} }))
+    for (const many of [100, 0]) {
+      scheduler.set("/many", many)
+      pass()
+      commit()
+    }
+    assert.propertyVal(scheduler.registry.get("sum")?.run, "cursor", undefined)
+  })
+
   it("keeps documents within the limit", () => {
     const { commit, pass, resident, scheduler } = world()
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => Number(tx.get("/x") ?? 0) }))

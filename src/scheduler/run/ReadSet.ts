@@ -172,6 +172,8 @@ export const forget = (run: Reading): void => {
     else last.nextRead = edge.nextRead
     run.environment.graph.unlink(edge)
   }
+  // Between two runs the record holds nothing that the graph has dropped.
+  run.cursor = undefined
 }
 
 /** A run that may not demand all that it reads looks at each place first, unless it repeats reads that a guard looked at. */
