@@ -19,7 +19,8 @@ const unserved = new CliFailure({
 })
 
 /** The address of a server for a browser of this machine, where it listens on all addresses. */
-const browsable = (address: string): string => address.replace(/^(http:\/\/)0\.0\.0\.0\b/, "$1127.0.0.1").replace("http://[::]", "http://[::1]")
+const browsable = (address: string): string =>
+  address.replace(/^http:\/\/0\.0\.0\.0\b/, "http://127.0.0.1").replace("http://[::]", "http://[::1]")
 
 /**
  * The command `login`.
