@@ -79,6 +79,13 @@ export class EventReceipts {
     return this.reads.read(() => this.named(text))
   }
 
+  /** The target of the event of a receipt; `unknown` if no entry tells it, as after the journal is pruned. */
+  targetOf({ beat, id }: Pick<Receipt, "beat" | "id">): Receipts.Target {
+    const { inbox, store } = this.state
+    const open = inbox.flights.get(id)?.signal ?? inbox.waiting.get(id)
+    return open === undefined ? Receipts.targetIn(store, { beat, id }) : { is: "known", target: open.target }
+  }
+
   /** Waits until all handlings of an event are over and durable. */
   settled(text: string): Effect.Effect<Receipt | undefined, ReadError> {
     return Effect.flatMap(this.receipt(text), (receipt) =>
@@ -152,7 +159,7 @@ export class EventReceipts {
     const open = inbox.flights.get(id)?.signal ?? inbox.waiting.get(id)
     const receipt = Receipts.find(store, id, open !== undefined)
     if (receipt !== undefined || open === undefined) return receipt
-    return { id, ...OwnId.owned(open.own), status: "pending", beat: undefined, handlings: [] }
+    return { id, ...OwnId.owned(open.own), status: "pending", beat: undefined, handlings: [], ...Receipts.labelled(open.label) }
   }
 
   captured(id: string): number | undefined {

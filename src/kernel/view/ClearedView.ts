@@ -49,7 +49,9 @@ export interface Dependencies {
     readonly queued: (page: Page<number>, admits: (pending: Signal.Pending) => boolean) => Effect.Effect<WaitingList.FoundPage, ReadError>
   }
   readonly queries: Pick<LiveQueries, "pull" | "watch">
-  readonly receipts: Pick<Space, "receipts">
+  readonly receipts: Pick<Space, "receipts"> & {
+    readonly targetOf: (receipt: Receipt) => Receipts.Target
+  }
   readonly signals: Pick<Space, "post">
 }
 
@@ -131,7 +133,15 @@ export class ClearedView implements Reader {
   /** The receipt of an event, as far as the clearance admits it; `undefined` otherwise. Withheld events make no own id ambiguous. */
   receipt(text: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
     return Effect.flatMap(this.deps.receipts.receipts(text), (receipts) =>
-      this.looked(() => OwnId.only(text, receipts.flatMap((receipt) => this.shown(receipt) ?? []))))
+      this.looked(() => OwnId.only(text, receipts.flatMap((receipt) => this.isSentBeyond(receipt) ? [] : this.shown(receipt) ?? []))))
+  }
+
+  /** Whether an event has a target beyond the addresses and scopes of the view, or one that is not known any more. */
+  private isSentBeyond(receipt: Receipt): boolean {
+    const { scopes, within } = this.clearance
+    if (within === undefined && scopes === undefined) return false
+    const sent = this.deps.receipts.targetOf(receipt)
+    return sent.is === "unknown" || (sent.target !== undefined && this.disclosure.isBeyond(Address.parse(sent.target)))
   }
 
   /** Sends a signal in the reader's name. */

@@ -57,7 +57,8 @@ export const ofFlight = (flight: InFlight): Receipt => {
   return { id, ...owned(own), status, beat: flight.captured, handlings, ...labelled(label) }
 }
 
-const labelled = (label: Label | undefined): { readonly label?: Label } => label === undefined || label.length === 0 ? {} : { label }
+/** The label in records that have a place for one. */
+export const labelled = (label: Label | undefined): { readonly label?: Label } => label === undefined || label.length === 0 ? {} : { label }
 
 /** The number of segments of a run that had several. */
 const segmented = (last: number | undefined): { readonly segments?: number } =>
@@ -111,6 +112,18 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [nameOf(handling), handling])).values()]
   const status = isOpen ? "pending" : first === undefined ? "pruned" : isDiscarded ? "discarded" : first.unhandled ?? statusOf(handlings)
   return { id, ...owned(ownIn(rows)), status, beat: captured, handlings, ...labelled(first?.label) }
+}
+
+/** The target of an event, if the journal still tells it. */
+export type Target = { readonly is: "known"; readonly target: string | undefined } | { readonly is: "unknown" }
+
+/** The target of an event that a beat captured. */
+export const targetIn = (store: Pick<SpaceStore, "entry">, { beat, id }: Pick<Receipt, "beat" | "id">): Target => {
+  const row = beat === undefined ? undefined : store.entry(beat)
+  const input = row && Records.inputsOf(Journal.parse(row.text)).find((input) => input.id === id)
+  return input === undefined || (input.signal === undefined && input.target === undefined)
+    ? { is: "unknown" }
+    : { is: "known", target: input.target }
 }
 
 /** The status of an event whose handlings are over. */
