@@ -301,10 +301,12 @@ const clicked = async (html: string, url: string) => {
     document: { body: { dataset: { next: /data-next="(.*)"/.exec(html)?.[1] } }, getElementById: () => button },
     location: { hash, pathname, replace: (next: string) => seen.next = resolved(next) },
     history: { replaceState: (_: unknown, __: string, shown: string) => seen.shown = shown },
-    fetch: async (path: string, { headers }: { readonly headers: { readonly authorization: string } }) => {
-      Object.assign(seen, { asked: resolved(path), bearer: headers.authorization })
+    // The second request asks whether the browser kept the cookie.
+    fetch: async (path: string, init?: { readonly headers: { readonly authorization: string } }) => {
+      if (init !== undefined) Object.assign(seen, { asked: resolved(path), bearer: init.headers.authorization })
       return Response.json({})
-    }
+    },
+    isSecureContext: true
   })
   await button.onclick()
   return seen

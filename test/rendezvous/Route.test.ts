@@ -22,12 +22,12 @@ describe("A completion that arrives as a signal", () => {
       assert.deepStrictEqual(yield* events(space, "job"), [2])
     }))
 
-  test("is refused if a reader sends it, as is each signal of the runtime and to the agent", () =>
+  test("is refused if a reader sends it, as is each signal of the runtime", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job" }) })
       yield* ask(space, "spawn")
       const reader = space.reader({ name: "guest", atoms: [] })
-      for (const signal of ["/CEP:sig_rv/job", "/CEP:sig_sys/init", "/signals/heartbeat/approve"]) {
+      for (const signal of ["/CEP:sig_rv/job", "/CEP:sig_sys/init"]) {
         const refused = yield* Effect.flip(reader.signal({ signal, target: "/data/any", payload: { size: 3 } }))
         assert.deepStrictEqual([refused._tag, refused.code], ["SignalReserved", "label/withheld"])
         assert.include(refused.message, signal)
