@@ -176,7 +176,7 @@ export default Enzyme.make({
       if (Browser.installed === undefined) return
       const page = await Browser.open(url)
       try {
-        await page.until("document.querySelector(\"form\").onsubmit")
+        await page.until("document.readyState === \"complete\"")
         await page.run("document.querySelector(\"button\").click()")
         assert.match(String(await page.until("document.getElementById(\"said\").textContent")), /^beat \d+: ann is greeted, time 1$/)
       } finally {
