@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Api from "./Api.ts"
 import type { Endpoint } from "./Endpoint.ts"
 import * as Refusals from "./EndpointRefusals.ts"
-import { SPACE } from "./Paths.ts"
+import { COOKIE, SPACE } from "./Paths.ts"
 import * as Problem from "./Problem.ts"
 
 type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
@@ -85,7 +85,7 @@ const SCHEMES: JsonObject = {
   session: {
     type: "apiKey",
     in: "cookie",
-    name: "__Host-systole",
+    name: COOKIE,
     description: "A session, begun with POST /v1/session. On a loopback address its name is systole-<port>. A request that changes " +
       "something needs the origin of this server or the header x-systole-csrf, too"
   }

@@ -19,6 +19,9 @@ export const LOGIN = `${SESSION}/login` as const
 /** The header with which a request that changes something shows that it is not one of another site. */
 export const CSRF = "x-systole-csrf"
 
+/** The cookie of a session, except on a loopback address. */
+export const COOKIE = "__Host-systole"
+
 /** The list of spaces, and the path of one space. */
 export const SPACES = "/v1/spaces"
 export const SPACE = `${SPACES}/:space` as const

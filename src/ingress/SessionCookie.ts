@@ -9,12 +9,13 @@
  *
  * @module
  */
+import { COOKIE } from "../contract/Paths.ts"
 import * as Guard from "./Guard.ts"
 
 /** The name of the cookie of the host that a request names, and whether that is a loopback address. */
 const formOf = (request: Request): { readonly name: string; readonly isLocal: boolean } => {
   const host = Guard.hostOf(request)
-  if (!Guard.isLocal(host)) return { name: "__Host-systole", isLocal: false }
+  if (!Guard.isLocal(host)) return { name: COOKIE, isLocal: false }
   return { name: `systole-${/:(\d+)$/.exec(host)?.[1] ?? 80}`, isLocal: true }
 }
 
