@@ -24,7 +24,7 @@ const { AGAIN, FAST, forget, OVER, SUSPENDED, unguard, UNLOOKED, watch } = Reads
 /** Counts runs over all graphs of the process: cells remember a place of any graph, and a place its last run. */
 let numbers = 0
 
-/** The run froze its transaction, which has to stay mutable. */
+/** A run froze a transaction or a field of it, which has to stay mutable. */
 export const frozen = (): TransactionRefused =>
   new TransactionRefused({
     reason: "the run froze its transaction, which has to keep what the run reads; freeze what the run returns instead"
@@ -52,52 +52,66 @@ export const perform = (run: Run): boolean => {
   if (active.run !== undefined) return within(run, active.run)
   const { flags } = node
   node.flags = (flags & ~UNSETTLED) | RUNNING
-  if (run.isSpecial) begin(run)
   active.run = run
-  run.phase = FAST
-  run.cursor = node.reads
-  run.behind = undefined
-  run.number = ++numbers
-  if (demandPolicy !== undefined || run.guard !== undefined) watch(run, demandPolicy)
-  let value: Value.Value
   try {
-    const { body } = run
-    value = body(run) as Value.Value
-    // The write throws if the run froze its transaction.
-    run.phase = OVER
+    if (run.isSpecial) begin(run)
+    run.phase = FAST
+    run.cursor = node.reads
+    run.behind = undefined
+    run.number = ++numbers
+    if (demandPolicy !== undefined || run.guard !== undefined) watch(run, demandPolicy)
+    let value: Value.Value
+    try {
+      const { body } = run
+      value = body(run) as Value.Value
+      // The write throws if the run froze its transaction.
+      run.phase = OVER
+    } catch (error) {
+      if (isBroken(run)) throw error
+      fail(run, error)
+      run.phase = OVER
+    }
+    const isAgain = run.isSpecial && refused(run)
+    if (run.cursor !== undefined && !isAgain) forget(run)
+    node.flags &= ~RUNNING
+    active.run = undefined
+    if (isAgain) return rewind(run, flags, value)
+    const isTorn = (node.flags & INVALID) !== 0 || (run.isSpecial && hasShifted(run))
+    return isTorn ? tear(run, flags, value) : conclude(run, value, clock)
   } catch (error) {
-    if (Object.isFrozen(run) || !(run instanceof Run)) return replace(run, error, { clock, flags })
-    fail(run, error)
-    run.phase = OVER
+    if (!isBroken(run)) throw error
+    return replace(run, error, { clock, flags })
   }
-  const isAgain = run.isSpecial && refused(run)
-  if (run.cursor !== undefined && !isAgain) forget(run)
-  node.flags &= ~RUNNING
-  active.run = undefined
-  if (isAgain) return rewind(run, flags, value)
-  const isTorn = (node.flags & INVALID) !== 0 || (run.isSpecial && hasShifted(run))
-  return isTorn ? tear(run, flags, value) : conclude(run, value, clock)
 }
 
 /** Runs the node while another run is suspended. */
 const within = (run: Run, outer: Progress): boolean => {
   const { active } = run.environment
   const { behind, cursor, number, phase } = outer
+  // This write may throw, so it comes first.
+  outer.phase = SUSPENDED
   active.depth++
   active.run = undefined
-  outer.phase = SUSPENDED
   try {
     return perform(run)
   } finally {
     active.depth--
     active.run = outer
-    outer.phase = phase
-    // A node whose own run causes a pass may have run again in it.
-    outer.cursor = cursor
-    outer.behind = behind
-    outer.number = number
+    try {
+      outer.phase = phase
+      // A node whose own run causes a pass may have run again in it.
+      outer.cursor = cursor
+      outer.behind = behind
+      outer.number = number
+    } catch {
+      // The nested run froze the transaction of the outer one, which fails with its next read or at its end.
+    }
   }
 }
+
+/** Whether the transaction of a node, which is its record, can no longer take the state of its runs. */
+const isBroken = (run: Run): boolean =>
+  !(run instanceof Run) || Object.values(Object.getOwnPropertyDescriptors(run)).some(({ writable }) => writable !== true)
 
 /** Clears the special state of the last run. */
 const begin = (run: Run): void => {
@@ -114,15 +128,17 @@ const fail = (run: Run, thrown: unknown): void => {
   run.isSpecial = true
 }
 
-/** Fails a run that broke its transaction, which is its record, too. A sound copy replaces it. */
+/** Fails a run whose record is broken. A sound copy replaces the record. It has all reads, since their order is lost. */
 const replace = (broken: Run, thrown: unknown, { clock, flags }: { readonly clock: number; readonly flags: number }): boolean => {
   const { environment, node } = broken
   const run = Object.assign(make(node, environment), broken)
   run.phase = OVER
   run.draft = undefined
+  run.cursor = undefined
+  run.behind = undefined
+  run.looked = UNLOOKED
   const isAgain = refused(run)
-  fail(run, Object.isFrozen(broken) ? frozen() : thrown)
-  if (!isAgain) forget(run)
+  fail(run, broken instanceof Run ? frozen() : thrown)
   node.flags &= ~RUNNING
   environment.active.run = undefined
   if (isAgain) return rewind(run, flags, undefined)
