@@ -94,7 +94,7 @@ export class Admission {
     const head = state.store.head()
     if (known !== undefined && this.isKnown(known, sent.payload?.text ?? "", given)) return { kind: "known", id: known }
     if (posted !== undefined) this.check(posted, sent)
-    const limit = inbox.limitFor(Signal.size(sent), limits)
+    const limit = inbox.volume.limitFor(Signal.size(sent), limits)
     if (limit !== undefined) throw new InboxFull({ space: state.space, limit })
     const from = known === undefined
       ? { origin: "ingress", expected: head.beat + 1 } as const

@@ -60,7 +60,7 @@ export class CommandQueue implements SpaceControl {
         const refused = Commands.refusal(command, mode, ledgers)
         if (refused !== undefined) return resume(Effect.fail(refused))
         const queued: Commands.Queued = { command, answer }
-        const limit = inbox.offer(queued, limits)
+        const limit = inbox.commands.offer(queued, limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
         if (isExpiring) this.expire(queued)
       } catch (error) {
@@ -77,7 +77,7 @@ export class CommandQueue implements SpaceControl {
     if (!this.group.held || pace === "manual") return
     host.timer(host.now() + millis, () => {
       if (this.group.isInBeat) return this.expire(queued)
-      if (this.group.held && inbox.withdraw(queued)) queued.answer(new SpaceHeld({ space, millis }))
+      if (this.group.held && inbox.commands.withdraw(queued)) queued.answer(new SpaceHeld({ space, millis }))
     })
   }
 
@@ -193,7 +193,7 @@ export class CommandQueue implements SpaceControl {
       this.group.whenDurable(() => {
         this.group.hold(isHeld)
         // Those that came before the hold wait for its end, too.
-        for (const queued of this.live.inbox.commands) this.expire(queued)
+        for (const queued of this.live.inbox.commands.all()) this.expire(queued)
         resume(Effect.succeed(this.look()))
       }, (error) => resume(Effect.fail(error))))
   }
@@ -224,7 +224,7 @@ export class CommandQueue implements SpaceControl {
       state: SpaceMode.stateOf(mode),
       held: this.group.held,
       control: control === undefined ? null : { verb: control.verb, oid: control.oid },
-      parked: gated ? inbox.signals + inbox.backlog.signals : 0,
+      parked: gated ? inbox.volume.signals + inbox.backlog.signals : 0,
       view_hzn,
       boot_oid,
       shdn_oid,

@@ -82,7 +82,7 @@ export class EventReceipts {
   /** The target of the event of a receipt; `unknown` if no entry tells it, as after the journal is pruned. */
   targetOf({ beat, id }: Pick<Receipt, "beat" | "id">): Receipts.Target {
     const { inbox, store } = this.state
-    const open = inbox.flights.get(id)?.signal ?? inbox.waiting.get(id)
+    const open = inbox.events.get(id)?.signal ?? inbox.waiting.get(id)
     return open === undefined ? Receipts.targetIn(store, { beat, id }) : { is: "known", target: open.target }
   }
 
@@ -156,13 +156,13 @@ export class EventReceipts {
   /** The receipt of an event, by its id. */
   private at(id: string): Receipt | undefined {
     const { inbox, store } = this.state
-    const open = inbox.flights.get(id)?.signal ?? inbox.waiting.get(id)
+    const open = inbox.events.get(id)?.signal ?? inbox.waiting.get(id)
     const receipt = Receipts.find(store, id, open !== undefined)
     if (receipt !== undefined || open === undefined) return receipt
     return { id, ...OwnId.owned(open.own), status: "pending", beat: undefined, handlings: [], ...Receipts.labelled(open.label) }
   }
 
   captured(id: string): number | undefined {
-    return this.state.inbox.flights.get(id)?.captured ?? Receipts.find(this.state.store, id, false)?.beat
+    return this.state.inbox.events.get(id)?.captured ?? Receipts.find(this.state.store, id, false)?.beat
   }
 }

@@ -177,9 +177,9 @@ const executorOf = ({ space }: SpaceStore, { durable, hash, host, ledgers, repor
     report: host.watch === undefined ? undefined : (told) => host.scope.outside(() => reporter.report(told))
   })
 
-const watched = (store: SpaceStore, lostBeats: LostBeats, { flights, waiting }: Inbox): Watched => {
+const watched = (store: SpaceStore, lostBeats: LostBeats, { events, waiting }: Inbox): Watched => {
   const head = store.head().beat
-  const isOpen = (event: string): boolean => waiting.has(event) || flights.has(event)
+  const isOpen = (event: string): boolean => waiting.has(event) || events.get(event) !== undefined
   return { space: store.space, head, next: Math.max(head, lostBeats.newest(store.space)) + 1, isOpen }
 }
 

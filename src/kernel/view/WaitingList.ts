@@ -111,5 +111,5 @@ const reasonOf = (pending: Pending, state: State): Pick<WaitingRow, "why" | "cod
   if (again !== undefined) return { why: "retrying" }
   if (due !== undefined) return { why: "delayed" }
   const { lane } = resolve(signal)
-  return signal.event && inbox.isBehind(signal, lane) ? { why: "lane", on: lane } : { why: "next" }
+  return signal.event && inbox.events.isBehind(signal, lane) ? { why: "lane", on: lane } : { why: "next" }
 }

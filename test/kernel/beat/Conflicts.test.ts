@@ -164,7 +164,7 @@ describe("runs that contend for one document", () => {
     const nobody = () => ({ status: "no-match", entries: [], lane: "pair", cycle: [] } as const)
     const rules = { mode: SpaceMode.open, resolve: nobody }
     const order = [0, 1, 2].flatMap((beat) =>
-      inbox.take({ beat, clock: 0 }, TestKernel.settings.limits, rules).map(({ pending }) => pending.signal.id))
+      inbox.capture.take({ beat, clock: 0 }, TestKernel.settings.limits, rules).map(({ pending }) => pending.signal.id))
     assert.deepStrictEqual(order, ["head", "waits", "comes"])
   })
 

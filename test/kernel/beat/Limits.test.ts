@@ -217,13 +217,13 @@ describe("control input", () => {
   it("is refused over the limits of waiting number and characters, and accepted when there is room", () => {
     const inbox = new Inbox()
     const narrow = { ...limits, inboxSignals: 2, inboxBytes: 1000 }
-    assert.isUndefined(inbox.offer(set("x".repeat(500), 1), narrow))
-    assert.strictEqual(inbox.offer(set("x".repeat(500), 2), narrow), "1000 characters")
-    assert.isUndefined(inbox.offer(bind("/data/a"), narrow))
-    assert.strictEqual(inbox.offer(bind("/data/b"), narrow), "2 signals")
-    inbox.dropCommands(inbox.nextCommands(narrow).length)
-    assert.deepStrictEqual([inbox.bytes, inbox.commands.length], [0, 0])
-    assert.isUndefined(inbox.offer(set("x".repeat(800), 2), narrow))
+    assert.isUndefined(inbox.commands.offer(set("x".repeat(500), 1), narrow))
+    assert.strictEqual(inbox.commands.offer(set("x".repeat(500), 2), narrow), "1000 characters")
+    assert.isUndefined(inbox.commands.offer(bind("/data/a"), narrow))
+    assert.strictEqual(inbox.commands.offer(bind("/data/b"), narrow), "2 signals")
+    inbox.commands.drop(inbox.commands.next(narrow).length)
+    assert.deepStrictEqual([inbox.volume.bytes, inbox.commands.size], [0, 0])
+    assert.isUndefined(inbox.commands.offer(set("x".repeat(800), 2), narrow))
   })
 
   it("enters a beat in order, at least one and up to the limit, and stays queued until the commit", () => {
@@ -236,14 +236,14 @@ describe("control input", () => {
       set("x".repeat(300), 3),
       ...[4, 5, 6, 7].map((n) => bind(`/data/${n}`))
     ]
-    for (const queued of all) inbox.offer(queued, narrow)
+    for (const queued of all) inbox.commands.offer(queued, narrow)
     const counts: Array<number> = []
-    while (inbox.commands.length > 0) {
-      const next = inbox.nextCommands(narrow)
-      assert.deepStrictEqual(inbox.nextCommands(narrow), next)
-      assert.deepStrictEqual(next, inbox.commands.slice(0, next.length))
+    while (inbox.commands.size > 0) {
+      const next = inbox.commands.next(narrow)
+      assert.deepStrictEqual(inbox.commands.next(narrow), next)
+      assert.deepStrictEqual(next, inbox.commands.all().slice(0, next.length))
       counts.push(next.length)
-      inbox.dropCommands(next.length)
+      inbox.commands.drop(next.length)
     }
     assert.deepStrictEqual(counts, [1, 2, 3, 2])
   })

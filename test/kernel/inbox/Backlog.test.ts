@@ -47,8 +47,8 @@ const lane = (): Resolution => ({ status: "no-match", entries: [], lane: "space"
 /** Takes beat after beat, each of which completes all its signals. Returns their numbers in order. */
 const drain = (inbox: Inbox, beats: number): ReadonlyArray<number> =>
   numbers(beats).flatMap((beat) => {
-    const taken = inbox.take({ beat, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })
-    for (const { flight } of taken) inbox.complete(flight)
+    const taken = inbox.capture.take({ beat, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })
+    for (const { flight } of taken) inbox.events.complete(flight)
     return taken.map(({ pending }) => pending.seq)
   })
 
@@ -109,14 +109,14 @@ describe("the signals in memory", () => {
     const inbox = new Inbox(limits, rows)
     const [first, second] = [pending(0), pending(1)]
     for (const each of [first, second]) inbox.push(each)
-    const [taken] = inbox.take({ beat: 0, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })
+    const [taken] = inbox.capture.take({ beat: 0, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })
     for (const each of [first, second]) each.stored = true
     inbox.waiting.saved([first, second])
     assert.strictEqual(inbox.waiting.get("x.0.0"), first.signal, "the beat under way has it")
     assert.isFalse(inbox.waiting.has("x.0.1"))
-    inbox.keep(taken!.flight)
+    inbox.events.keep(taken!.flight)
     assert.isFalse(inbox.waiting.has("x.0.0"))
-    inbox.complete(taken!.flight)
+    inbox.events.complete(taken!.flight)
     assert.deepStrictEqual(asked, ["x.0.1", "x.0.0"])
     drain(inbox, 2)
     assert.isFalse(inbox.waiting.has("x.0.1"))
@@ -141,12 +141,12 @@ describe("the signals in memory", () => {
       inbox.restore(new Signal.Pending(100 + seq, pending(100 + seq).signal, { due: { beat: 0, moment: undefined }, again }))
     }
     for (const beat of numbers(20)) {
-      for (const { flight } of inbox.take({ beat, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })) {
+      for (const { flight } of inbox.capture.take({ beat, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })) {
         flight.lane = undefined
-        inbox.keep(flight)
+        inbox.events.keep(flight)
       }
     }
-    assert.isAtMost(inbox.flights.size, limits.captureSignals)
+    assert.isAtMost(inbox.events.size, limits.captureSignals)
   })
 
   it("report a row with another number, or without a signal", () => {

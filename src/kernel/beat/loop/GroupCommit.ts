@@ -151,7 +151,7 @@ export class GroupCommit {
   get isResting(): boolean {
     const waiters = this.waiters.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
     const isStill = this.loop === "still" && !this.start.isScheduled && !this.handshake.isRunning
-    return isStill && waiters === 0 && this.state.inbox.commands.length === 0
+    return isStill && waiters === 0 && this.state.inbox.commands.size === 0
   }
 
   /** Runs one beat, in manual mode too. */
@@ -189,7 +189,7 @@ export class GroupCommit {
     if (!isWaiting) this.idlers = []
     this.steppers = []
     for (const waiter of waiters) waiter.fail(error)
-    for (const { answer } of this.state.inbox.commands) answer(error)
+    for (const { answer } of this.state.inbox.commands.all()) answer(error)
   }
 
   private begin(): void {

@@ -178,7 +178,7 @@ export class LiveInput implements BeatInput {
   }
 
   commands(): ReadonlyArray<Queued> {
-    return this.state.inbox.nextCommands(this.state.settings.limits)
+    return this.state.inbox.commands.next(this.state.settings.limits)
   }
 
   own(mode: SpaceMode.SpaceMode, { clock }: Start): ReadonlyArray<Queued> {
@@ -206,7 +206,7 @@ export class LiveInput implements BeatInput {
       this.undo = undefined
       return none
     }
-    if (inbox.hasDiscardable) return none
+    if (inbox.discards.hasPending) return none
     const { oid, to } = control
     if (this.undo?.oid !== oid) this.undo = new RollbackPlan(oid, to!, ledgers)
     const done = this.undo.advance(store, documents)
@@ -216,7 +216,7 @@ export class LiveInput implements BeatInput {
   take(start: Start, how: TakeRules): ReadonlyArray<Taken> {
     const { enzymes, inbox, settings } = this.state
     inbox.reconsider(enzymes.revision)
-    return inbox.take(start, settings.limits, how)
+    return inbox.capture.take(start, settings.limits, how)
   }
 
   hearers({ signal }: InFlight, countOf: (oid: string, pair: number) => number): ReadonlyArray<Heard> {
@@ -224,16 +224,16 @@ export class LiveInput implements BeatInput {
   }
 
   resume(oid: string, how: ResumeRules): ReadonlyArray<Taken> {
-    return this.state.inbox.takeRun(oid, how)
+    return this.state.inbox.capture.run(oid, how)
   }
 
   timers(mode: SpaceMode.SpaceMode): DueTimers {
     const { inbox, settings: { limits } } = this.state
-    const [due, met] = [inbox.nextDue(limits), inbox.nextMet(limits, mode)]
-    this.fired = met.length === 0 ? due : [...due, ...met]
-    if (due.length === 0 && met.length === 0) return noTimers
+    const [urgent, normal] = [inbox.due.nextUrgent(limits), inbox.due.nextNormal(limits, mode)]
+    this.fired = normal.length === 0 ? urgent : [...urgent, ...normal]
+    if (urgent.length === 0 && normal.length === 0) return noTimers
     // A cell may have several due timers.
-    return { due: due.map(({ key }) => key), met: [...new Set(met.map(({ key }) => key))] }
+    return { due: urgent.map(({ key }) => key), met: [...new Set(normal.map(({ key }) => key))] }
   }
 
   parked({ gated }: SpaceMode.SpaceMode): ParkedNote | undefined {
@@ -257,7 +257,7 @@ export class LiveInput implements BeatInput {
 
   putBack(taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted): void {
     this.aborted = [...this.aborted, aborted]
-    this.state.inbox.putBack(taken)
+    this.state.inbox.capture.putBack(taken)
     for (const hash of begun.content) this.state.documents.arrive(hash)
   }
 

@@ -195,7 +195,7 @@ const apply = (merged: Merged, changes: ReadonlyArray<Staged>, state: CommitSpac
   const before = state.mode
   state.mode = mode
   state.clock = clock
-  inbox.dropCommands(captured.commands.count)
+  inbox.commands.drop(captured.commands.count)
   for (const { address, after } of changes) documents.put(address.key, after)
   for (const [cell, list] of transaction.bindings.changed) state.bindings.put(cell, list)
   const outputs = captured.ledgers.committed()
@@ -207,13 +207,13 @@ const apply = (merged: Merged, changes: ReadonlyArray<Staged>, state: CommitSpac
   for (const oid of transaction.resumed) inbox.resumeRun(oid)
   // In the order of the agenda, so that lanes proceed in that order.
   for (const flight of merged.flights) {
-    if (flight.open > 0) inbox.keep(flight)
-    else inbox.complete(flight)
+    if (flight.open > 0) inbox.events.keep(flight)
+    else inbox.events.complete(flight)
   }
   // After the flights: another handling of the event may have ended in this beat.
   for (const pending of captured.commands.redelivered) {
     if (pending.again === undefined) continue
-    const flight = inbox.flights.get(pending.signal.id)
+    const flight = inbox.events.get(pending.signal.id)
     if (flight !== undefined) flight.open++
     inbox.restore(pending)
   }
