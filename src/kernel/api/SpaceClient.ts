@@ -77,7 +77,7 @@ const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartNam
   pull: (address, options) => access.use(({ queries }) => queries.value(address, options)),
   reader: (clearance) => readerOf(access, clearance),
   denials: Effect.sync(() => [...readerState.denials]),
-  head: Effect.orDie(access.use(({ group }) => Effect.sync(() => group.durable))),
+  head: Effect.orDie(access.use(({ barrier }) => Effect.sync(() => barrier.durable))),
   journal: (beat) => access.use(({ reads, state }) => reads.read(() => state.store.entry(beat))),
   beats: Stream.orDie(access.stream(({ listeners }) => listeners.beats)),
   content: access.use(({ contents }) => contents.uploads.begin)

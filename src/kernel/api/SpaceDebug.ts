@@ -12,8 +12,8 @@ import type { Access } from "./Access.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
 const make = (access: Access): SpaceDebug => ({
-  view: access.use(({ group, reads, state: { derivation } }) =>
-    reads.read(() => ({ beat: group.durable, breakpoints: [...derivation.inspector.breakpoints], held: group.held }))),
+  view: access.use(({ barrier, group, reads, state: { derivation } }) =>
+    reads.read(() => ({ beat: barrier.durable, breakpoints: [...derivation.inspector.breakpoints], held: group.held }))),
   breakAt: (nodes) => access.use(({ reads, state: { derivation } }) => reads.read(() => derivation.breakAt(nodes)))
 })
 

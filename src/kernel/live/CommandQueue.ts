@@ -21,6 +21,7 @@ import type { ControlError } from "../view/Expected.ts"
 import * as ExternalChange from "../model/ExternalChange.ts"
 import * as SliceTable from "../../ledger/SliceTable.ts"
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
@@ -38,10 +39,12 @@ type State = Pick<
  */
 export class CommandQueue implements SpaceControl {
   private readonly live: State
+  private readonly barrier: OutputBarrier
   private readonly group: GroupCommit
 
-  constructor(live: State, group: GroupCommit) {
+  constructor(live: State, { barrier, group }: { readonly barrier: OutputBarrier; readonly group: GroupCommit }) {
     this.live = live
+    this.barrier = barrier
     this.group = group
   }
 
@@ -51,7 +54,7 @@ export class CommandQueue implements SpaceControl {
    */
   submit(make: () => Commands.Command, isExpiring = true): Effect.Effect<Commands.Done, ControlError> {
     return Effect.callback<Commands.Done, ControlError>((resume) => {
-      if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
+      if (this.barrier.error !== undefined) return resume(Effect.fail(this.barrier.error))
       const { inbox, ledgers, mode, settings: { limits }, space } = this.live
       try {
         const answer: Commands.Answer = (answer) =>
@@ -171,7 +174,7 @@ export class CommandQueue implements SpaceControl {
   readonly release: SpaceControl["release"] = this.holding(false)
 
   readonly clock: SpaceControl["clock"] = Effect.callback((resume) =>
-    this.group.whenDurable(() => resume(Effect.succeed(this.showClock())), (error) => resume(Effect.fail(error))))
+    this.barrier.whenDurable(() => resume(Effect.succeed(this.showClock())), (error) => resume(Effect.fail(error))))
 
   private showClock(): ClockStatus {
     const { clock, host, liveClock, store } = this.live
@@ -190,7 +193,7 @@ export class CommandQueue implements SpaceControl {
 
   private holding(isHeld: boolean): SpaceControl["hold"] {
     return Effect.callback((resume) =>
-      this.group.whenDurable(() => {
+      this.barrier.whenDurable(() => {
         this.group.hold(isHeld)
         // Those that came before the hold wait for its end, too.
         for (const queued of this.live.inbox.commands.all()) this.expire(queued)

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as LargeContent from "../../persistence/LargeContent.ts"
-import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { FlushedReads } from "../view/FlushedReads.ts"
 import type { ReadError } from "../view/Expected.ts"
 import type { Space } from "../view/Space.ts"
@@ -17,7 +17,7 @@ type State = ConstructorParameters<typeof LargeUploads>[0] & ConstructorParamete
 
 /** The dependencies of the content of a space. */
 interface Dependencies {
-  readonly group: Pick<GroupCommit, "await" | "error">
+  readonly barrier: Pick<OutputBarrier, "await" | "error">
   readonly reads: Pick<FlushedReads, "read">
   readonly store: LargeContent.ContentStore | undefined
 }
@@ -34,12 +34,12 @@ export class Contents {
   constructor(state: State, deps: Dependencies) {
     this.state = state
     this.deps = deps
-    this.uploads = new Uploads(state, deps.group)
+    this.uploads = new Uploads(state, deps.barrier)
     this.large = new LargeUploads(state, this.uploads, deps.store)
   }
 
   receive(chunks: AsyncIterable<Uint8Array>): ReturnType<Space["receive"]> {
-    return Effect.mapError(this.large.receive(chunks), (error) => this.deps.group.error ?? error)
+    return Effect.mapError(this.large.receive(chunks), (error) => this.deps.barrier.error ?? error)
   }
 
   blob(hash: string): Effect.Effect<Uint8Array | undefined, ReadError> {
@@ -47,9 +47,9 @@ export class Contents {
   }
 
   blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
-    const { group, reads } = this.deps
+    const { barrier, reads } = this.deps
     const stored = reads.read(() => LargeContent.find(this.state.store, hash, part))
     const whole = Effect.flatMap(stored, ({ found, large }) => large ? this.large.part(hash, large, part) : Effect.succeed(found))
-    return Effect.mapError(whole, (error) => group.error ?? error)
+    return Effect.mapError(whole, (error) => barrier.error ?? error)
   }
 }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Beat } from "../beat/step/Commit.ts"
-import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import * as DeadLetter from "../beat/command/DeadLetter.ts"
 import * as Receipts from "../beat/step/Receipts.ts"
 import * as OwnId from "../model/OwnId.ts"
@@ -32,16 +32,16 @@ interface ReceiptCallbacks {
  */
 export class EventReceipts {
   private readonly state: State
-  private readonly group: Pick<GroupCommit, "whenDurable">
+  private readonly barrier: Pick<OutputBarrier, "whenDurable">
   private readonly reads: Pick<FlushedReads, "read">
   private readonly waiters = new ReceiptWaiters()
 
-  constructor(state: State, { group, reads }: {
-    readonly group: Pick<GroupCommit, "whenDurable">
+  constructor(state: State, { barrier, reads }: {
+    readonly barrier: Pick<OutputBarrier, "whenDurable">
     readonly reads: Pick<FlushedReads, "read">
   }) {
     this.state = state
-    this.group = group
+    this.barrier = barrier
     this.reads = reads
   }
 
@@ -125,7 +125,7 @@ export class EventReceipts {
       if (receipt !== undefined && receipt.status !== "pending") settled(receipt)
       else cancel = this.waiters.add(id, settled, fail)
     }
-    this.group.whenDurable(look, fail)
+    this.barrier.whenDurable(look, fail)
     return () => cancel()
   }
 

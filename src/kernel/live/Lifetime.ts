@@ -4,6 +4,7 @@
  * @module
  */
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 import type { HistorySession } from "../view/HistorySession.ts"
@@ -15,6 +16,7 @@ type State = Pick<LiveState, "derivation" | "host" | "liveClock" | "sentry" | "s
 
 /** The parts of a space with work in progress. */
 interface Parts {
+  readonly barrier: Pick<OutputBarrier, "durable">
   readonly group: GroupCommit
   readonly history: HistorySession
   readonly publication: Publication
@@ -67,9 +69,9 @@ export class Lifetime {
 
   /** Whether it has no users and no work in progress, so that closing it is unnoticed. */
   get isResting(): boolean {
-    const { state, parts: { group, history, publication, uploads }, uses } = this
+    const { state, parts: { barrier, group, history, publication, uploads }, uses } = this
     const isWaitedFor = uses + uploads.open > 0 || publication.isAwaited
-    const isSupervised = state.sentry?.isQuiet(group.durable + 1) === false
+    const isSupervised = state.sentry?.isQuiet(barrier.durable + 1) === false
     const isBusy = !group.isResting || isSupervised || !publication.isQuiet || history.isBusy || state.derivation.inspector.isPaid
     return !isWaitedFor && !isBusy && (group.due ?? Infinity) > state.host.now()
   }

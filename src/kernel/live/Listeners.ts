@@ -4,7 +4,7 @@
  * @module
  */
 import * as Cause from "effect/Cause"
-import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 import type { Space } from "../view/Space.ts"
 import * as Subscription from "../view/Subscription.ts"
@@ -13,12 +13,12 @@ import * as Subscription from "../view/Subscription.ts"
  * The listeners of one space.
  */
 export class Listeners {
-  private readonly group: Pick<GroupCommit, "durable" | "error">
+  private readonly barrier: Pick<OutputBarrier, "durable" | "error">
   private readonly listening = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
 
-  constructor(group: Pick<GroupCommit, "durable" | "error">) {
-    this.group = group
+  constructor(barrier: Pick<OutputBarrier, "durable" | "error">) {
+    this.barrier = barrier
   }
 
   /** Number of listeners. */
@@ -27,7 +27,7 @@ export class Listeners {
   }
 
   readonly beats: Space["beats"] = Subscription.stream<number>(Subscription.newest, (feed) => {
-    const known = this.group.durable
+    const known = this.barrier.durable
     // A listener added while a beat is published, by another listener, does not receive that beat twice.
     const tell = (beat: number): void => {
       if (beat > known) feed.tell(beat)
@@ -42,7 +42,7 @@ export class Listeners {
 
   /** Reports the reason of a stop. Returns the call that cancels it. */
   whenEnded(tell: (error: SpaceStopped) => void): () => void {
-    const { error } = this.group
+    const { error } = this.barrier
     if (error === undefined) this.ends.add(tell)
     else tell(error)
     return () => void this.ends.delete(tell)

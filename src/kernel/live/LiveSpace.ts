@@ -6,6 +6,7 @@
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type * as LargeContent from "../../persistence/LargeContent.ts"
 import { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
@@ -49,6 +50,7 @@ interface Dependencies {
 export class LiveSpace {
   readonly name: string
   readonly state: LiveState
+  readonly barrier: OutputBarrier
   readonly group: GroupCommit
   readonly readerState: ReaderState
   readonly commands: CommandQueue
@@ -76,20 +78,21 @@ export class LiveSpace {
       rested: deps.rested,
       stopped: (error) => this.stopped(error)
     })
-    const reads = this.reads = new FlushedReads(group, { turns: deps.pages, rows: new CountedRows(state.store) })
-    const receipts = this.receipts = new EventReceipts(state, { group, reads })
+    const barrier = this.barrier = group.barrier
+    const reads = this.reads = new FlushedReads(barrier, { turns: deps.pages, rows: new CountedRows(state.store) })
+    const receipts = this.receipts = new EventReceipts(state, { barrier, reads })
     this.lists = new LiveLists(state, reads)
-    this.signals = new SignalPosts(state, { group, receipts, used: deps.used })
-    const commands = this.commands = new CommandQueue(state, group)
-    const history = this.history = new HistorySession(state, { group, reads, turn: deps.turn })
-    const listeners = this.listeners = new Listeners(group)
+    this.signals = new SignalPosts(state, { barrier, receipts, used: deps.used })
+    const commands = this.commands = new CommandQueue(state, { barrier, group })
+    const history = this.history = new HistorySession(state, { barrier, reads, turn: deps.turn })
+    const listeners = this.listeners = new Listeners(barrier)
     const live: LiveSources = { receipt: (id) => receipts.find(id), view: (id) => this.publication.view(id) }
     const queries = this.queries = new LiveQueries({ state, group, reads, live, whenEnded: (tell) => listeners.whenEnded(tell) })
-    const { uploads } = this.contents = new Contents(state, { group, reads, store: deps.contents })
+    const { uploads } = this.contents = new Contents(state, { barrier, reads, store: deps.contents })
     const ledgers = new LiveLedgers(state, LiveHost.make(state, { commands, group, uploads }))
-    const outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, group })
+    const outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, barrier, group })
     const publication = this.publication = new Publication(state, { group, ledgers, listeners, outbox, queries, receipts })
-    this.lifetime = new Lifetime(state, { group, history, publication, uploads, used: deps.used })
+    this.lifetime = new Lifetime(state, { barrier, group, history, publication, uploads, used: deps.used })
     // A damaged store may stop the space at once, which calls all its parts.
     outbox.begin()
     group.open()
@@ -98,7 +101,7 @@ export class LiveSpace {
   /** Tells all parts of its end. */
   private stopped(error: SpaceStopped): void {
     const { isClosed } = this.lifetime
-    this.deps.stopped(this, { error: isClosed ? undefined : error, hasAdvanced: this.group.hasAdvanced })
+    this.deps.stopped(this, { error: isClosed ? undefined : error, hasAdvanced: this.barrier.hasAdvanced })
     if (!isClosed) this.state.reporter.report(UnexpectedFailure.of(error))
     this.publication.stopped(error)
   }

@@ -18,6 +18,7 @@ import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { hand, refusalOf, type ResolvePeer } from "./Delivery.ts"
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import { retention } from "../../persistence/Persistence.ts"
 import { Pending } from "../model/Signal.ts"
 import { origin } from "../model/SpaceMode.ts"
@@ -32,7 +33,8 @@ type State = Pick<
 /** The dependencies of the relay. */
 interface Dependencies {
   readonly resolvePeer: ResolvePeer
-  readonly group: Pick<GroupCommit, "await" | "stop">
+  readonly barrier: Pick<OutputBarrier, "await">
+  readonly group: Pick<GroupCommit, "stop">
 }
 
 /** Codes of permanent failures. */
@@ -235,7 +237,7 @@ export class OutboxRelay {
       inbox.push(pending)
     }
     // No caller waits for this flush. A row that stayed for long could be delivered again after the receiver forgot the id.
-    this.deps.group.await({ open: nothing, fail: nothing })
+    this.deps.barrier.await({ open: nothing, fail: nothing })
   }
 
   /** Waits 1, 2, 4 … beats, up to the limit of the backoff. */

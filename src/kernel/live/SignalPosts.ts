@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { Pending } from "../model/Signal.ts"
 import { asRefusal, type SignalError } from "../view/Expected.ts"
@@ -17,7 +17,7 @@ const nothing = (): void => {}
 
 /** The dependencies of posts. */
 interface Dependencies {
-  readonly group: Pick<GroupCommit, "accept" | "error" | "whenDurable">
+  readonly barrier: Pick<OutputBarrier, "accept" | "error" | "whenDurable">
   readonly receipts: EventReceipts
   /** Called on each post. */
   readonly used: () => void
@@ -59,10 +59,10 @@ export class SignalPosts implements Peer {
   }
 
   private take(enter: () => Entered, { accepted, fail, settled }: PostHears): () => void {
-    const { group, receipts } = this.deps
+    const { barrier, receipts } = this.deps
     let entered: Entered
     try {
-      if (group.error !== undefined) throw group.error
+      if (barrier.error !== undefined) throw barrier.error
       entered = enter()
     } catch (error) {
       fail(asRefusal(error))
@@ -71,7 +71,7 @@ export class SignalPosts implements Peer {
     if (entered.kind === "known") {
       const { id } = entered
       let cancel = nothing
-      group.whenDurable(() => {
+      barrier.whenDurable(() => {
         accepted?.({ id, beat: receipts.captured(id), duplicate: true })
         if (settled !== undefined) cancel = receipts.onReceipt(id, { settled, fail })
       }, fail)
@@ -82,7 +82,7 @@ export class SignalPosts implements Peer {
     // A waiter registered before the beat gets the receipt from memory, and is told of a stop.
     const cancel = settled === undefined ? nothing : receipts.add(id, settled, fail)
     const open = (): void => accepted?.({ id, beat: pending.beat, duplicate: false })
-    group.accept(pending, { open, fail: settled === undefined ? fail : nothing })
+    barrier.accept(pending, { open, fail: settled === undefined ? fail : nothing })
     return cancel
   }
 }

@@ -11,7 +11,7 @@ import type { BlobWriter } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { FOLDER } from "../../stage/Content.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
-import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { Space } from "../view/Space.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
@@ -33,11 +33,11 @@ export class Uploads {
   /** Number of uploads that are neither finished nor aborted. */
   open = 0
   private readonly state: State
-  private readonly group: Pick<GroupCommit, "await" | "error">
+  private readonly barrier: Pick<OutputBarrier, "await" | "error">
 
-  constructor(state: State, group: Pick<GroupCommit, "await" | "error">) {
+  constructor(state: State, barrier: Pick<OutputBarrier, "await" | "error">) {
     this.state = state
-    this.group = group
+    this.barrier = barrier
   }
 
   readonly begin: Space["content"] = Effect.sync(() => {
@@ -49,10 +49,10 @@ export class Uploads {
           this.finish(writer, hash)
         } catch (error) {
           // The store of a space that stopped is closed.
-          if (error instanceof PersistenceError) return resume(Effect.fail(this.group.error ?? error))
+          if (error instanceof PersistenceError) return resume(Effect.fail(this.barrier.error ?? error))
           throw error
         }
-        this.group.await({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })
+        this.barrier.await({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })
       })
     }
   })

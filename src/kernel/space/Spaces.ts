@@ -291,7 +291,7 @@ export class Spaces {
     )
     const resident = { space, client: SpaceClient.make(api, new Access(space, this.reopen(name)), readerState) }
     // A damaged store may have stopped it at once.
-    if (space.group.error !== undefined) return resident
+    if (space.barrier.error !== undefined) return resident
     this.wakeQueue.forget(name)
     this.readerStates.delete(name)
     this.spaces.add(resident)

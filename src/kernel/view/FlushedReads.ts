@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { ReadCallbacks, ReadError } from "./Expected.ts"
 import type { PageTurns } from "./PageTurns.ts"
 import type { CountedRows } from "./CountedRows.ts"
@@ -20,11 +20,11 @@ export interface Pages {
  * The durable reads of one space.
  */
 export class FlushedReads {
-  private readonly group: Pick<GroupCommit, "error" | "whenDurable">
+  private readonly barrier: Pick<OutputBarrier, "error" | "whenDurable">
   private readonly pages: Pages
 
-  constructor(group: Pick<GroupCommit, "error" | "whenDurable">, pages: Pages) {
-    this.group = group
+  constructor(barrier: Pick<OutputBarrier, "error" | "whenDurable">, pages: Pages) {
+    this.barrier = barrier
     this.pages = pages
   }
 
@@ -51,7 +51,7 @@ export class FlushedReads {
       const { rows, turns } = this.pages
       let cancel = (): void => {}
       const leave = turns.take(() => {
-        const { error } = this.group
+        const { error } = this.barrier
         if (error !== undefined) return resume(Effect.fail(error))
         rows.begin()
         try {
@@ -91,7 +91,7 @@ export class FlushedReads {
       }
       seen(found)
     }
-    this.group.whenDurable(look, (error) => isHeard && fail(Effect.fail(error)))
+    this.barrier.whenDurable(look, (error) => isHeard && fail(Effect.fail(error)))
     return () => {
       isHeard = false
     }

@@ -2,13 +2,13 @@
  * History sessions: exclusive, cooperative access to the history of a space.
  *
  * Verifying or replaying a long journal takes longer than a space may pause. A session
- * therefore yields to the host after as much work as one group of beats may do. It ends
+ * therefore yields to the host after as much work as one barrier of beats may do. It ends
  * at the next yield once its caller is interrupted.
  *
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
+import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Turn } from "../model/Pacemaker.ts"
@@ -32,18 +32,18 @@ class CalledOff extends Error {}
 export class HistorySession {
   private readonly state: State
   private readonly turn: Turn
-  private readonly group: Pick<GroupCommit, "error">
+  private readonly barrier: Pick<OutputBarrier, "error">
   private readonly reads: Pick<FlushedReads, "read">
   private busy = false
 
-  constructor(state: State, { group, reads, turn }: {
-    readonly group: Pick<GroupCommit, "error">
+  constructor(state: State, { barrier, reads, turn }: {
+    readonly barrier: Pick<OutputBarrier, "error">
     readonly reads: Pick<FlushedReads, "read">
     readonly turn: Turn
   }) {
     this.state = state
     this.turn = turn
-    this.group = group
+    this.barrier = barrier
     this.reads = reads
   }
 
@@ -75,7 +75,7 @@ export class HistorySession {
           // The caller that interrupted it is gone.
           if (error instanceof CalledOff) return Effect.interrupt
           // A closed store fails, and that is not its fault.
-          return Effect.fail(this.group.error ?? expected(error))
+          return Effect.fail(this.barrier.error ?? expected(error))
         } finally {
           this.busy = false
         }
@@ -95,7 +95,7 @@ export class HistorySession {
     let count = 0
     return () => {
       if (signal.aborted) throw new CalledOff()
-      if (this.group.error !== undefined) throw this.group.error
+      if (this.barrier.error !== undefined) throw this.barrier.error
       if (++count < groupBeats && host.now() - since < groupMillis) return undefined
       return new Promise((resolve) => {
         this.turn(() => {

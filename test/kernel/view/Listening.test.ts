@@ -11,7 +11,7 @@ interface Listened {
   readonly listeners: { readonly size: number }
   readonly queries: { readonly subscriptions: { readonly byKey: { readonly size: number } } }
   readonly state: { store: SpaceStore; readonly derivation: { readonly pulls: { readonly size: number } } }
-  readonly group: { readonly error: unknown }
+  readonly barrier: { readonly error: unknown }
   readonly lifetime: { readonly close: (reason: string) => void }
 }
 
@@ -155,7 +155,7 @@ describe("a subscriber", () => {
         get: (target, key) => {
           if (key === "append") {
             return (batch: Batch) => {
-              if (inside(space).group.error !== undefined) late.push(batch)
+              if (inside(space).barrier.error !== undefined) late.push(batch)
               target.append(batch)
             }
           }
