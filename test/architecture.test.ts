@@ -1,34 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
+import { floors, kernel, rooms } from "./Floors.ts"
 
-/** The floors of `src/`, lowest first. Folders on one line do not import each other. */
-const floors = [
-  ["cell", "time"],
-  ["persistence", "contract"],
-  ["stage", "diagnostic"],
-  ["registry"],
-  ["ledger"],
-  ["scheduler", "operation", "rendezvous", "flow", "reactor", "durable"],
-  ["kernel"],
-  ["loader", "replay", "access"],
-  ["ingress", "client"],
-  ["cli", "react"],
-  ["main"]
-]
-
-/** The rooms of the kernel, lowest first. */
-const kernel = [
-  ["model"], ["journal"], ["watchdog"], ["derived", "inbox"], ["beat"], ["beat/command"], ["beat/step"], ["beat/loop"], ["runs"],
-  ["view"], ["live"], ["api"], ["space"]
-]
-
-/** The rooms of the agent and of the scheduler, lowest first. */
-const agent = [["text"], ["schedule"], ["document"], ["order", "store"], ["wake"], ["cells"], ["types", "commands"]]
-const scheduler = [["definition"], ["graph"], ["run", "view"]]
-
-/** The rooms of large folders: inner floors, to which the same rule applies. Files beside the rooms stand above them. */
-const rooms: Readonly<Record<string, Array<Array<string>>>> = { "src/kernel": kernel, "src/scheduler": scheduler, "plugins/agent": agent }
+/** The rooms that a page lists: those with a name. */
+const namesOf = (levels: ReadonlyArray<ReadonlyArray<string>>): Array<string> => levels.flat().filter((room) => room !== "")
 
 /** The files of the kernel that may name a ledger: clients of operations, durable runs with their requests, and the composition. */
 const NAMING = new Set([
@@ -41,6 +17,9 @@ const REPLAYED = kernel.findIndex((room) => room.includes("runs"))
 
 /** The highest floor that is bundled for every host. */
 const PORTABLE = 6
+
+/** The maximum number of files of a folder of `src`, without those of its rooms. */
+const MAX_FILES = 30
 
 /** The maximum number of lines of a file, comments included. */
 const MAX_LINES = 400
@@ -204,7 +183,7 @@ describe("architecture", () => {
     const there = floors.map((floor) => floor.filter((folder) => existsSync(join(src, folder)))).toReversed()
     assert.deepStrictEqual(shown.map((floor) => floor.toSorted()), there.map((floor) => floor.toSorted()))
     for (const [folder, levels] of Object.entries(rooms)) {
-      assert.sameMembers(rowsOf(`../${folder}/README.md`, /^\| `([\w/]+)\/` \|/gm), levels.flat())
+      assert.sameMembers(rowsOf(`../${folder}/README.md`, /^\| `([\w/]+)\/` \|/gm), namesOf(levels))
     }
   })
 
@@ -220,8 +199,14 @@ describe("architecture", () => {
   it("knows every room of a folder, and every file is in one", () => {
     for (const [folder, levels] of Object.entries(rooms)) {
       const files = [...sources, ...modules].filter((file) => roomedOf(file) === folder)
-      assert.deepStrictEqual([...new Set(files.map(roomOf))].sort(), [...folder === "src/kernel" ? [] : [""], ...levels.flat()].sort())
+      assert.deepStrictEqual([...new Set(files.map(roomOf))].sort(), [...folder === "src/kernel" ? [] : [""], ...namesOf(levels)].sort())
     }
+  })
+
+  it("has at most 30 files in a folder", () => {
+    const folders = [...Map.groupBy(sources, dirname)]
+    assert.isAbove(folders.length, 40)
+    assert.deepStrictEqual(folders.filter(([, files]) => files.length > MAX_FILES).map(([folder]) => relative(src, folder)), [])
   })
 
   it("tells an import between rooms that goes down from one that goes up or sideways", () => {
@@ -307,7 +292,7 @@ describe("architecture", () => {
       ["systole/client", "./src/client/index.ts"],
       ["systole/contract", "./src/contract/index.ts"],
       ["systole/embed", "./src/main/Embed.ts"],
-      ["systole/guards", "./src/main/RunGuards.ts"],
+      ["systole/guards", "./src/main/guard/RunGuards.ts"],
       ["systole/react", "./src/react/index.ts"],
       ["systole/rich", "./src/cell/RichJson.ts"],
       ["systole/testing", "./src/main/testing/index.ts"],

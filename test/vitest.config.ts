@@ -27,7 +27,7 @@ export default defineConfig({
       { find: /^systole\/client$/, replacement: path("../src/client/index.ts") },
       { find: /^systole\/contract$/, replacement: path("../src/contract/index.ts") },
       { find: /^systole\/embed$/, replacement: path("../src/main/Embed.ts") },
-      { find: /^systole\/guards$/, replacement: path("../src/main/RunGuards.ts") },
+      { find: /^systole\/guards$/, replacement: path("../src/main/guard/RunGuards.ts") },
       { find: /^systole\/react$/, replacement: path("../src/react/index.ts") },
       { find: /^systole\/rich$/, replacement: path("../src/cell/RichJson.ts") },
       { find: /^systole\/testing$/, replacement: path("../src/main/testing/index.ts") },

@@ -12,8 +12,8 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Draft } from "../stage/Draft.ts"
-import type { Changed, Lineage, Place } from "../stage/ReadLog.ts"
-import type * as Write from "../stage/Write.ts"
+import type { Changed, Lineage, Place } from "../stage/write/ReadLog.ts"
+import type * as Write from "../stage/write/Write.ts"
 import * as Earlier from "./EarlierRead.ts"
 import type { Covered, EarlierRead } from "./EarlierRead.ts"
 import type { Own } from "./WriteCall.ts"

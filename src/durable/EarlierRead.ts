@@ -7,8 +7,8 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
-import type { Depth } from "../stage/ReadLog.ts"
-import * as Write from "../stage/Write.ts"
+import type { Depth } from "../stage/write/ReadLog.ts"
+import * as Write from "../stage/write/Write.ts"
 import type { Own } from "./WriteCall.ts"
 
 /** The part of a place that was read: its value, its keys alone, or the names below a cell. */

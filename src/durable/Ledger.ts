@@ -7,7 +7,7 @@
  */
 import type { Ledger, LedgerBeat } from "../ledger/Ledger.ts"
 import type { Draft } from "../stage/Draft.ts"
-import * as Write from "../stage/Write.ts"
+import * as Write from "../stage/write/Write.ts"
 import { COMMIT } from "../stage/Stage.ts"
 import * as Cells from "./Cells.ts"
 import { ContinuationCache } from "./ContinuationCache.ts"

@@ -9,7 +9,7 @@
 import * as Address from "../cell/Address.ts"
 import { addressOf, type Place, textAt } from "../cell/Cell.ts"
 import type { Draft } from "../stage/Draft.ts"
-import * as Write from "../stage/Write.ts"
+import * as Write from "../stage/write/Write.ts"
 import type { Call } from "./Step.ts"
 
 /** The most of a write that a run needs to know afterwards. */

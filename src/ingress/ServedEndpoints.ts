@@ -6,7 +6,7 @@
 import type { Endpoint } from "../contract/Endpoint.ts"
 import { hash } from "../persistence/PureSha256.ts"
 import * as App from "./App.ts"
-import type { Slice } from "./Slice.ts"
+import type { Slice } from "./route/Slice.ts"
 
 /** The service of a route that is listed, and never called. */
 const uncalled = {} as never

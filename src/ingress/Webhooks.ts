@@ -16,9 +16,9 @@ import * as Fault from "../contract/Fault.ts"
 import * as OwnId from "../kernel/model/OwnId.ts"
 import type { PostedSignal } from "../kernel/view/Space.ts"
 import { type Body as HookBody, type Options, verify, type Webhook } from "../loader/Webhook.ts"
-import * as Access from "./Access.ts"
-import * as Body from "./Body.ts"
-import { RequestRefused } from "./Problem.ts"
+import * as Access from "./access/Access.ts"
+import * as Body from "./wire/Body.ts"
+import { RequestRefused } from "./wire/Problem.ts"
 
 /** The answer to a request; `undefined` for one of no webhook. */
 export type Answer = (request: Request) => Promise<Response> | undefined

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Envelope from "../stage/Envelope.ts"
-import { Interest, LETTER } from "../stage/Interest.ts"
+import { Interest, LETTER } from "../stage/write/Interest.ts"
 import * as Ledgers from "../stage/Ledgers.ts"
 import type { ExpiryRule } from "./Expiry.ts"
 import type { Capturing, InputRule, Kinds, Ledger, Opening, ResumptionRule, RollbackRule, UrgentTimers } from "./Ledger.ts"

@@ -11,9 +11,9 @@ import * as Arguments from "../cli/Arguments.ts"
 import { CliFailure, exits } from "../cli/CliFailure.ts"
 import * as Config from "../loader/Config.ts"
 import type { ModuleHost } from "../loader/ModuleHost.ts"
-import type { Built } from "./Built.ts"
+import type { Built } from "./composition/Built.ts"
 import type * as Main from "./Main.ts"
-import * as ManifestModules from "./ManifestModules.ts"
+import * as ManifestModules from "./module/ManifestModules.ts"
 
 /**
  * The program of a build. Without the name of a command, it starts the project.

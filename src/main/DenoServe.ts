@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Fetch } from "../cli/Host.ts"
-import type { Built } from "./Built.ts"
+import type { Built } from "./composition/Built.ts"
 import * as BuiltProgram from "./BuiltProgram.ts"
 import { platform } from "./deno.ts"
 import * as Main from "./Main.ts"

@@ -5,8 +5,8 @@
  */
 import type { Fetch } from "../cli/Host.ts"
 import type * as Main from "./Main.ts"
-import { turn } from "./HostTurn.ts"
-import * as IdleCollector from "./IdleCollector.ts"
+import { turn } from "./host/HostTurn.ts"
+import * as IdleCollector from "./host/IdleCollector.ts"
 
 /** The connections of Bun's server. */
 interface Connections {

@@ -5,8 +5,8 @@
  */
 import type { Fetch } from "../cli/Host.ts"
 import type * as Main from "./Main.ts"
-import { ofDeno as turn } from "./HostTurn.ts"
-import * as IdleCollector from "./IdleCollector.ts"
+import { ofDeno as turn } from "./host/HostTurn.ts"
+import * as IdleCollector from "./host/IdleCollector.ts"
 
 /** The used part of Deno's API. */
 declare const Deno: {

@@ -9,8 +9,8 @@ import type { AddressInfo } from "node:net"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import type * as Main from "./Main.ts"
-import { turn } from "./HostTurn.ts"
-import * as IdleCollector from "./IdleCollector.ts"
+import { turn } from "./host/HostTurn.ts"
+import * as IdleCollector from "./host/IdleCollector.ts"
 
 // Disable pretenuring: V8 allocates objects in the old generation if earlier ones of the same site survived a minor
 // collection. Under load, the objects of requests that wait for a flush survive. They would die old and keep young

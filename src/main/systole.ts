@@ -6,8 +6,8 @@
  * @module
  */
 import { fileURLToPath } from "node:url"
-import { refusal } from "./HostVersion.ts"
-import * as Supervisor from "./Supervisor.ts"
+import { refusal } from "./host/HostVersion.ts"
+import * as Supervisor from "./watchdog/Supervisor.ts"
 
 const refused = refusal(process.versions)
 if (refused !== undefined) {

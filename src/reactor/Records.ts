@@ -10,7 +10,7 @@ import * as Link from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { ChannelRecord, ReactorRecord, RequestRecord } from "../stage/Io.ts"
-import * as Write from "../stage/Write.ts"
+import * as Write from "../stage/write/Write.ts"
 import * as Requests from "./Request.ts"
 
 /** A test of one field. */

@@ -5,10 +5,10 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Definition } from "../scheduler/definition/Definition.ts"
-import { adjusted } from "../stage/Children.ts"
+import { adjusted } from "../stage/write/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/BeatClock.ts"
-import type { WriteSet } from "../stage/WriteSet.ts"
+import type { WriteSet } from "../stage/write/WriteSet.ts"
 
 /** The reads and writes of the run. */
 type Log = Pick<Draft, "own" | "reads">

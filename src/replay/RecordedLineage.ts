@@ -8,7 +8,7 @@
  */
 import type { Address, Path } from "../cell/Address.ts"
 import type { Parsed } from "../kernel/journal/Journal.ts"
-import type { Changed, Lineage, Origins } from "../stage/ReadLog.ts"
+import type { Changed, Lineage, Origins } from "../stage/write/ReadLog.ts"
 import { codeOf, ownRunsOf } from "../kernel/journal/JournalRecords.ts"
 import { STALE, UNDO_LOST } from "../durable/RunCode.ts"
 

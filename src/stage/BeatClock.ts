@@ -4,7 +4,7 @@
  * @module
  */
 import type * as Document from "../cell/Document.ts"
-import type { Lineage } from "./ReadLog.ts"
+import type { Lineage } from "./write/ReadLog.ts"
 
 /**
  * Committed state.

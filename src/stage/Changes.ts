@@ -8,8 +8,8 @@
  */
 import type { Launched } from "./Launches.ts"
 import { Calls } from "./Calls.ts"
-import type * as Write from "./Write.ts"
-import type { WriteSet } from "./WriteSet.ts"
+import type * as Write from "./write/Write.ts"
+import type { WriteSet } from "./write/WriteSet.ts"
 
 /** The shared empty list. */
 const none: Array<never> = []

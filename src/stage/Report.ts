@@ -9,7 +9,7 @@ import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Severity from "../cell/Severity.ts"
 import type { Operations, Report, ReportLaunch } from "./Launch.ts"
-import { lengthOf } from "./Write.ts"
+import { lengthOf } from "./write/Write.ts"
 
 /** The maximum length of a note, in characters. */
 export const MAX_NOTE = 2000

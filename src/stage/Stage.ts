@@ -9,15 +9,15 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
-import { adjusted } from "./Children.ts"
+import { adjusted } from "./write/Children.ts"
 import type { Draft } from "./Draft.ts"
 import type { Committed, View } from "./BeatClock.ts"
 import * as Envelope from "./Envelope.ts"
-import type { Interest } from "./Interest.ts"
-import { WriteSet } from "./WriteSet.ts"
-import { type Changed, type Depth, derives, type Lineage, type Origins, type Place, type Reader } from "./ReadLog.ts"
-import * as Write from "./Write.ts"
-import { lengthOf } from "./Write.ts"
+import type { Interest } from "./write/Interest.ts"
+import { WriteSet } from "./write/WriteSet.ts"
+import { type Changed, type Depth, derives, type Lineage, type Origins, type Place, type Reader } from "./write/ReadLog.ts"
+import * as Write from "./write/Write.ts"
+import { lengthOf } from "./write/Write.ts"
 
 /** The writer of a document in this beat: a run number, or one of these for the capture and the commit. */
 export const CAPTURE = -1

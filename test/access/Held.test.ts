@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { BEARER_MILLIS } from "../../src/access/Sessions.ts"
 import { MAX_SPENT_BY } from "../../src/access/Token.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
-import * as HostAccess from "../../src/main/HostAccess.ts"
+import * as HostAccess from "../../src/main/host/HostAccess.ts"
 import { type Answer, enzymes, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { DAY, make } from "./TestTokens.ts"
 

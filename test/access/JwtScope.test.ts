@@ -1,7 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
-import * as Jwts from "../../src/main/Jwts.ts"
+import * as Jwts from "../../src/main/composition/Jwts.ts"
 import { problem, serve } from "../ingress/TestIngress.ts"
 import { claims, key } from "./Issuer.ts"
 import { make, settings } from "./TestJwts.ts"

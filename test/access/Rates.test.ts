@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { MAX_CALLERS, MAX_SPACES, Rates, type Settings } from "../../src/access/Rates.ts"
-import { networkOf } from "../../src/ingress/RateLimit.ts"
+import { networkOf } from "../../src/ingress/access/RateLimit.ts"
 import * as Config from "../../src/loader/Config.ts"
-import * as TrustedProxies from "../../src/main/TrustedProxies.ts"
+import * as TrustedProxies from "../../src/main/host/TrustedProxies.ts"
 import { problem, serve } from "../ingress/TestIngress.ts"
 import { make as makeTokens } from "./TestTokens.ts"
 

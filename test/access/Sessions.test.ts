@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { runInNewContext } from "node:vm"
 import { BEARER_MILLIS, LINK_MILLIS } from "../../src/access/Sessions.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
-import * as HostAccess from "../../src/main/HostAccess.ts"
+import * as HostAccess from "../../src/main/host/HostAccess.ts"
 import { enzymes, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { DAY, make } from "./TestTokens.ts"
 

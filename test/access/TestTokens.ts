@@ -7,7 +7,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { Sessions } from "../../src/access/Sessions.ts"
 import { TokenAdmin, type Wanted } from "../../src/access/TokenAdmin.ts"
 import { type Store, TokenSet } from "../../src/access/TokenSet.ts"
-import * as HostAccess from "../../src/main/HostAccess.ts"
+import * as HostAccess from "../../src/main/host/HostAccess.ts"
 
 export const DAY = 86_400_000
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { AccessRefused } from "../../src/access/AccessRefused.ts"
 import * as Token from "../../src/access/Token.ts"
 import { MAX_AGE, RETRY, type Snapshot, type Store } from "../../src/access/TokenSet.ts"
-import * as HostAccess from "../../src/main/HostAccess.ts"
+import * as HostAccess from "../../src/main/host/HostAccess.ts"
 import { codeOf, DAY, make } from "./TestTokens.ts"
 
 const wrong = (id = "00000000") => `sys_${id}_${"A".repeat(43)}`

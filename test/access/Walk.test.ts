@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Endpoint, Verb } from "../../src/contract/Endpoint.ts"
 import { verbs } from "../../src/contract/Endpoint.ts"
 import { SESSION } from "../../src/contract/Paths.ts"
-import type { Bearer } from "../../src/ingress/Access.ts"
+import type { Bearer } from "../../src/ingress/access/Access.ts"
 import { enzymes, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { make } from "./TestTokens.ts"
 

@@ -9,7 +9,7 @@ import { type Enzyme, type Kernel, Reactor, type Settings, type Space } from "sy
 import plugin from "../../plugins/agent.ts"
 import { SAVE } from "../../plugins/agent/cells/CellAgent.ts"
 import { SETTINGS } from "../../plugins/agent/cells/CellFile.ts"
-import * as RunGuards from "../../src/main/RunGuards.ts"
+import * as RunGuards from "../../src/main/guard/RunGuards.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { channelsOf, fieldsOf, moving, type Scripts, START } from "./TestAgent.ts"
 

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Disk } from "../../src/cli/Disk.ts"
-import * as HostDisk from "../../src/main/HostDisk.ts"
+import * as HostDisk from "../../src/main/host/HostDisk.ts"
 import { action, type Agent, fileOf, withAgent } from "./TestAgent.ts"
 
 const FOLDER = "/home/ann"

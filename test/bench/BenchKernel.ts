@@ -8,7 +8,7 @@ import {
   type Batch, defaults, type Hash, Kernel, KernelSettings, type Pacemaker, Persistence, type Plugin, Reactor, Registry, Scheduler,
   type Settings, Slices, type SpaceStore
 } from "systole"
-import * as RunGuards from "../../src/main/RunGuards.ts"
+import * as RunGuards from "../../src/main/guard/RunGuards.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 

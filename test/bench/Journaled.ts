@@ -7,7 +7,7 @@
 import { Effect as Fx, Layer, Scope } from "effect"
 import type { NodeDefinition, Persistence, Space, Value } from "systole"
 import { Cell, Computation, defaults, Kernel, KernelSettings, MemoryStore, Reaction, Reactor, Registry, Scheduler, Slices } from "systole"
-import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
+import * as HostPacemaker from "../../src/main/host/HostPacemaker.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import type { Library, Reader } from "./Reactive.ts"
 

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { Enzyme } from "systole"
-import type { Slice } from "../../src/ingress/Slice.ts"
+import type { Slice } from "../../src/ingress/route/Slice.ts"
 import type { Env } from "../../src/main/workers/index.ts"
 import * as Inside from "../../src/main/workers/Inside.ts"
 import * as Objects from "../../src/main/workers/Objects.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ReloadOutput from "../../src/cli/ReloadOutput.ts"
+import * as ReloadOutput from "../../src/cli/command/ReloadOutput.ts"
 
 const none = { files: ["word.ts"], millis: 84, enzymes: [], nodes: [], removed: [], broken: [], mended: [], restart: [] }
 

@@ -4,10 +4,10 @@ import * as CellEndpoints from "../../src/contract/Cells.ts"
 import * as Codec from "../../src/contract/Codec.ts"
 import { isOf, LIVE, READY, REPORT, spaceIn } from "../../src/contract/Paths.ts"
 import * as Signals from "../../src/contract/Signals.ts"
-import * as SignalRequest from "../../src/ingress/SignalRequest.ts"
+import * as SignalRequest from "../../src/ingress/signal/SignalRequest.ts"
 import * as CellValue from "../../src/contract/CellValue.ts"
-import * as Wire from "../../src/ingress/Wire.ts"
-import * as WorkerToken from "../../src/ingress/WorkerToken.ts"
+import * as Wire from "../../src/ingress/wire/Wire.ts"
+import * as WorkerToken from "../../src/ingress/access/WorkerToken.ts"
 import { endpoints } from "../docs/Generated.ts"
 
 const named = (isNamed: (endpoint: ReturnType<typeof endpoints>[number]) => boolean): ReadonlyArray<string> =>

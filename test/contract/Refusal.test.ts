@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CliFailure from "../../src/cli/CliFailure.ts"
 import * as Refusal from "../../src/contract/Refusal.ts"
-import { statusOf } from "../../src/ingress/Problem.ts"
+import { statusOf } from "../../src/ingress/wire/Problem.ts"
 
 describe("Refusal", () => {
   it("gives all codes of a kind one status and one exit code", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import * as Beats from "../../src/ingress/Beats.ts"
+import * as Beats from "../../src/ingress/route/Beats.ts"
 import * as Subscription from "../../src/kernel/view/Subscription.ts"
 import type { Space } from "../../src/kernel/view/Space.ts"
 

@@ -1,8 +1,8 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
-import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
-import { MAX_PARTS, MAX_PART_MILLIS, Transfers } from "../../src/ingress/Transfers.ts"
+import { MAX_BLOB_BYTES } from "../../src/ingress/route/Blobs.ts"
+import { MAX_PARTS, MAX_PART_MILLIS, Transfers } from "../../src/ingress/wire/Transfers.ts"
 import { problem, signal, signals, test } from "./TestIngress.ts"
 
 const blobs = "/v1/spaces/shop/blobs"

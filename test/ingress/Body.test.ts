@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Body from "../../src/ingress/Body.ts"
-import type { RequestRefused } from "../../src/ingress/Problem.ts"
+import * as Body from "../../src/ingress/wire/Body.ts"
+import type { RequestRefused } from "../../src/ingress/wire/Problem.ts"
 
 const url = "http://localhost/"
 const post = (body: BodyInit, headers: Readonly<Record<string, string>> = {}) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import * as Guard from "../../src/ingress/Guard.ts"
+import * as Guard from "../../src/ingress/access/Guard.ts"
 import { serve } from "./TestIngress.ts"
 
 const hash = {

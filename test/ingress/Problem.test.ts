@@ -5,7 +5,7 @@ import {
 } from "systole"
 import * as PersistenceErrors from "../../src/persistence/PersistenceError.ts"
 import { InvalidValue } from "../../src/cell/Value.ts"
-import * as Problem from "../../src/ingress/Problem.ts"
+import * as Problem from "../../src/ingress/wire/Problem.ts"
 
 const store = (reason: PersistenceError["reason"]) => new PersistenceError({ reason })
 const at = { space: "shop", place: "memory" }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { RequestRefused } from "../../src/ingress/Problem.ts"
-import * as SignalRequest from "../../src/ingress/SignalRequest.ts"
+import type { RequestRefused } from "../../src/ingress/wire/Problem.ts"
+import * as SignalRequest from "../../src/ingress/signal/SignalRequest.ts"
 
 const refusal = (body: unknown, key: string | null = null): string => {
   try {

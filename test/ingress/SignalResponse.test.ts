@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
-import * as SignalResponse from "../../src/ingress/SignalResponse.ts"
+import * as SignalResponse from "../../src/ingress/signal/SignalResponse.ts"
 import { SpaceStopped } from "../../src/kernel/model/SpaceError.ts"
 import type { PostHears } from "../../src/kernel/view/Space.ts"
 

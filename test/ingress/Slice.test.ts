@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Slices } from "systole"
-import { absentAt } from "../../src/ingress/Slice.ts"
+import { absentAt } from "../../src/ingress/route/Slice.ts"
 import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
 const test = (name: string, run: (app: TestIngress) => Promise<void>) =>

@@ -1,8 +1,8 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import * as Sse from "../../src/ingress/Sse.ts"
-import type { RequestRefused } from "../../src/ingress/Problem.ts"
-import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/StreamQuota.ts"
+import * as Sse from "../../src/ingress/wire/Sse.ts"
+import type { RequestRefused } from "../../src/ingress/wire/Problem.ts"
+import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/wire/StreamQuota.ts"
 import { test } from "./TestIngress.ts"
 import * as StreamText from "../support/StreamText.ts"
 

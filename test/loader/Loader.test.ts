@@ -5,7 +5,7 @@ import { Computation, Enzyme } from "systole"
 import { ModuleRestore, type RestoredModule } from "../../src/kernel/model/ModuleRestore.ts"
 import * as Loader from "../../src/loader/Loader.ts"
 import { ModuleBroken, ModuleHost } from "../../src/loader/ModuleHost.ts"
-import * as ManifestModules from "../../src/main/ManifestModules.ts"
+import * as ManifestModules from "../../src/main/module/ManifestModules.ts"
 
 const enzyme = Enzyme.make({ name: "count", query: "/signals/count", run: () => 1 })
 const plugin = (name: string, provides = {}) => ({ _tag: "Plugin", name, version: "1.0.0", provides, enzymes: [] })

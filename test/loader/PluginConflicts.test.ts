@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { Enzyme, Plugin } from "systole"
 import agent from "systole/plugins/agent"
 import * as Loader from "../../src/loader/Loader.ts"
-import * as ManifestModules from "../../src/main/ManifestModules.ts"
+import * as ManifestModules from "../../src/main/module/ManifestModules.ts"
 
 const enzymeOf = (name: string) => Enzyme.make({ name, query: `/signals/${name}`, run: () => 1 })
 

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
-import * as CallPlace from "../../src/main/CallPlace.ts"
-import * as SourceMaps from "../../src/main/SourceMaps.ts"
+import * as CallPlace from "../../src/main/guard/CallPlace.ts"
+import * as SourceMaps from "../../src/main/module/SourceMaps.ts"
 import { root } from "../scripts/Host.ts"
 
 /** A stack with frames at these places. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Enzyme } from "systole"
-import * as DevWatch from "../../src/main/DevWatch.ts"
+import * as DevWatch from "../../src/main/composition/DevWatch.ts"
 import { steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RunBoard } from "../../src/kernel/watchdog/RunBoard.ts"
 import { ThreadBoard } from "../../src/kernel/watchdog/ThreadBoard.ts"
-import { Guard, LOOK_MILLIS } from "../../src/main/Guard.ts"
+import { Guard, LOOK_MILLIS } from "../../src/main/watchdog/Guard.ts"
 
 const limits = { stuckMillis: 1000, stopMillis: 3000 }
 

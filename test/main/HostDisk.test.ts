@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import process from "node:process"
 import * as Lease from "../../plugins/agent/store/Lease.ts"
 import { Disk } from "../../src/cli/Disk.ts"
-import * as HostDisk from "../../src/main/HostDisk.ts"
+import * as HostDisk from "../../src/main/host/HostDisk.ts"
 
 /** All processes are alive, as if each number had been given away again. */
 const services = HostDisk.layer(() => true)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { defaults } from "systole"
-import * as HostLimits from "../../src/main/HostLimits.ts"
+import * as HostLimits from "../../src/main/host/HostLimits.ts"
 
 const bound = HostLimits.hosts.object
 

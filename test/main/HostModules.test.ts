@@ -6,8 +6,8 @@ import { dirname, join } from "node:path"
 import type { Plugin } from "systole"
 import * as Loader from "../../src/loader/Loader.ts"
 import { type LoadedModule, ModuleHost } from "../../src/loader/ModuleHost.ts"
-import * as HostHash from "../../src/main/HostHash.ts"
-import * as HostModules from "../../src/main/HostModules.ts"
+import * as HostHash from "../../src/main/host/HostHash.ts"
+import * as HostModules from "../../src/main/module/HostModules.ts"
 
 type Files = Readonly<Record<string, string>>
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { refusal } from "../../src/main/HostVersion.ts"
+import { refusal } from "../../src/main/host/HostVersion.ts"
 
 describe("HostVersion", () => {
   describe("refusal", () => {

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Reporter } from "../../src/diagnostic/Reporter.ts"
-import * as HostWatchdog from "../../src/main/HostWatchdog.ts"
-import * as WatchdogFiles from "../../src/main/WatchdogFiles.ts"
+import * as HostWatchdog from "../../src/main/watchdog/HostWatchdog.ts"
+import * as WatchdogFiles from "../../src/main/watchdog/WatchdogFiles.ts"
 
 const mark = { beat: 3, enzyme: "loop", event: "2.0.0" }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { join } from "node:path"
 import process from "node:process"
-import { IDLE_MILLIS, MIN_TURNS, collectWhenIdle } from "../../src/main/IdleCollector.ts"
+import { IDLE_MILLIS, MIN_TURNS, collectWhenIdle } from "../../src/main/host/IdleCollector.ts"
 import { command, type Host } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
 

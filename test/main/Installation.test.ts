@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Installation from "../../src/main/Installation.ts"
+import * as Installation from "../../src/main/module/Installation.ts"
 import { root } from "../scripts/Host.ts"
 
 /** Exports that no module of a project shares with the command. */

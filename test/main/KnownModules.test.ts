@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } f
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import { KnownModules } from "../../src/main/KnownModules.ts"
+import { KnownModules } from "../../src/main/module/KnownModules.ts"
 
 /** A time at which no test writes a file. */
 const LONG_AGO = new Date("2020-01-01T00:00:00Z")

@@ -4,8 +4,8 @@ import type { Told, Transaction } from "systole"
 import { Computation, CurrentReporter, Enzyme, Reaction, Reporter, Slices } from "systole"
 import { Kernel, MemoryStore, Pacemaker, Persistence, Reactor, Registry, Scheduler } from "systole"
 import { TestPacemaker } from "systole/testing"
-import * as PureHash from "../../src/main/PureHash.ts"
-import * as Runtime from "../../src/main/Runtime.ts"
+import * as PureHash from "../../src/main/host/PureHash.ts"
+import * as Runtime from "../../src/main/composition/Runtime.ts"
 
 const services: Runtime.Services = {
   kernel: Kernel.layer(Slices.all),

@@ -66,7 +66,7 @@ describe("A process of a script of package.json", () => {
       try {
         const leaf = `require("net").connect(${JSON.stringify(join(folder, "socket"))})`
         const child = `require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(leaf)}], { detached: true })`
-        const parent = `import { follow } from ${JSON.stringify(join(root, "src/main/ParentProcess.ts"))}
+        const parent = `import { follow } from ${JSON.stringify(join(root, "src/main/watchdog/ParentProcess.ts"))}
 import { run } from ${JSON.stringify(join(root, "test/scripts/Process.ts"))}
 follow()
 console.log("begun")

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ModuleHost } from "../../src/loader/ModuleHost.ts"
-import * as Permission from "../../src/main/Permission.ts"
+import * as Permission from "../../src/main/module/Permission.ts"
 
 /** A project whose modules were bundled at the start: none is there. */
 const project = Effect.acquireRelease(

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CellHeld, PersistenceError, SpaceStopped, StoreUnavailable } from "systole"
-import * as Problem from "../../src/ingress/Problem.ts"
+import * as Problem from "../../src/ingress/wire/Problem.ts"
 import * as Pulled from "../../src/main/workers/Pulled.ts"
 
 /** The failures of a read. */

@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Bundle from "../../src/main/Bundle.ts"
-import * as ModuleFolder from "../../src/main/ModuleFolder.ts"
+import * as Bundle from "../../src/main/module/Bundle.ts"
+import * as ModuleFolder from "../../src/main/module/ModuleFolder.ts"
 
 /** A project with a module, until the scope closes. */
 const project = Effect.acquireRelease(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Pacemaker } from "systole"
-import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
+import * as HostPacemaker from "../../src/main/host/HostPacemaker.ts"
 import * as StoredHold from "../../src/main/workers/StoredHold.ts"
 
 describe("A host that sleeps", () => {

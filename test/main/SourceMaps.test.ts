@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as SourceMaps from "../../src/main/SourceMaps.ts"
+import * as SourceMaps from "../../src/main/module/SourceMaps.ts"
 
 describe("Source maps", () => {
   // A search that is not linear does not end within the time of a test.

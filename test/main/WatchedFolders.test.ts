@@ -6,7 +6,7 @@ import type { FSWatcher } from "node:fs"
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { WatchedFolders } from "../../src/main/WatchedFolders.ts"
+import { WatchedFolders } from "../../src/main/module/WatchedFolders.ts"
 
 const temporary = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(realpathSync(tmpdir()), "systole-watched-"))),

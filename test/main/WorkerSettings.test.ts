@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Enzyme } from "systole"
 import * as Config from "../../src/loader/Config.ts"
 import * as Gate from "../../src/main/workers/Gate.ts"
-import type * as ManifestModules from "../../src/main/ManifestModules.ts"
+import type * as ManifestModules from "../../src/main/module/ManifestModules.ts"
 import type { Env } from "../../src/main/workers/Platform.ts"
 import * as Settings from "../../src/main/workers/Settings.ts"
 

@@ -6,7 +6,7 @@
  */
 import process from "node:process"
 import type { Platform } from "../../src/main/Main.ts"
-import { IDLE_MILLIS, MIN_TURNS } from "../../src/main/IdleCollector.ts"
+import { IDLE_MILLIS, MIN_TURNS } from "../../src/main/host/IdleCollector.ts"
 
 const platform = async (): Promise<Platform> =>
   "Bun" in globalThis

@@ -9,7 +9,7 @@ import { defaults, Enzyme, type Transaction } from "systole"
 import { TestSpace } from "systole/testing"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import * as GlobalGuards from "../../src/main/GlobalGuards.ts"
+import * as GlobalGuards from "../../src/main/guard/GlobalGuards.ts"
 import { turns } from "../kernel/TestSpace.ts"
 import { foreign } from "../support/ForeignPromise.ts"
 

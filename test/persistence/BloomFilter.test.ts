@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
-import { BloomFilter } from "../../src/persistence/BloomFilter.ts"
+import { BloomFilter } from "../../src/persistence/sql/BloomFilter.ts"
 
 const idOf = (n: number): string => createHash("sha256").update(String(n)).digest("hex").slice(0, 32)
 

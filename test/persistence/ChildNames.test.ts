@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Address } from "systole"
-import * as ChildNames from "../../src/persistence/ChildNames.ts"
+import * as ChildNames from "../../src/persistence/sql/ChildNames.ts"
 import * as SortKey from "../../src/persistence/SortKey.ts"
-import type { Statements } from "../../src/persistence/SqlSchema.ts"
+import type { Statements } from "../../src/persistence/sql/SqlSchema.ts"
 import { beat, cell, using, write } from "../../src/main/testing/contract/Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
 

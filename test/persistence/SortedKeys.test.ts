@@ -1,5 +1,5 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { SortedKeys } from "../../src/persistence/SortedKeys.ts"
+import { SortedKeys } from "../../src/persistence/memory/SortedKeys.ts"
 import * as Random from "../support/Random.ts"
 import * as Trials from "../support/Trials.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { filterOf } from "../../src/persistence/SqlContent.ts"
-import type { SqlStatement } from "../../src/persistence/SqlDriver.ts"
+import { filterOf } from "../../src/persistence/sql/SqlContent.ts"
+import type { SqlStatement } from "../../src/persistence/sql/SqlDriver.ts"
 
 describe("The filter of a table in a SQL store", () => {
   it("knows each stored text, also of a table that was once too large for a filter and then became empty", () => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Address from "../../src/cell/Address.ts"
 import { IsolatedRun } from "../../src/replay/IsolatedRun.ts"
-import { CHILDREN } from "../../src/stage/Children.ts"
-import { ReadLog } from "../../src/stage/ReadLog.ts"
+import { CHILDREN } from "../../src/stage/write/Children.ts"
+import { ReadLog } from "../../src/stage/write/ReadLog.ts"
 
 describe("IsolatedRun", () => {
   it("stays valid until a document that it read changes", () => {

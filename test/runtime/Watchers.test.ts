@@ -1,6 +1,6 @@
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
-import { MAX_STREAMS } from "../../src/ingress/StreamQuota.ts"
+import { MAX_STREAMS } from "../../src/ingress/wire/StreamQuota.ts"
 import { MAX_ATTACHED } from "../../src/main/workers/Sockets.ts"
 import * as Edge from "./Edge.ts"
 

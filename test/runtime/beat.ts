@@ -8,13 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Slices } from "systole"
 import { Kernel } from "../../src/kernel/space/Kernel.ts"
-import * as MemoryStore from "../../src/persistence/MemoryStore.ts"
+import * as MemoryStore from "../../src/persistence/memory/MemoryStore.ts"
 import * as Enzyme from "../../src/registry/Enzyme.ts"
 import { Registry } from "../../src/registry/Registry.ts"
 import { Reactor } from "../../src/reactor/Reactor.ts"
 import { Scheduler } from "../../src/scheduler/Scheduler.ts"
-import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
-import * as PureHash from "../../src/main/PureHash.ts"
+import * as HostPacemaker from "../../src/main/host/HostPacemaker.ts"
+import * as PureHash from "../../src/main/host/PureHash.ts"
 
 const layer = Kernel.layer(Slices.all).pipe(Layer.provide([
   MemoryStore.layer,

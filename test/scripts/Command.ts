@@ -34,7 +34,7 @@ const entries = async (): Promise<Record<string, string>> => {
   const plugins = await readdir(join(root, "plugins"))
   return {
     systole: "src/main/systole.ts",
-    WatchdogThread: "src/main/WatchdogThread.ts",
+    WatchdogThread: "src/main/watchdog/WatchdogThread.ts",
     index: "src/index.ts",
     cells: "src/cell/index.ts",
     cli: "src/cli/index.ts",

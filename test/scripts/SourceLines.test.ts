@@ -16,8 +16,8 @@ describe("The lines of code", () => {
 
   it("are added up by folder and by set", () => {
     const { folders, sets } = SourceLines.sums([
-      { path: "src/cli/FaceCommands.ts", text: "export const a = 1\n" },
-      { path: "src/cli/Cli.ts", text: "export const b = 1\nexport const c = 1\n" },
+      { path: "src/cli/command/FaceCommands.ts", text: "export const a = 1\n" },
+      { path: "src/cli/command/Cli.ts", text: "export const b = 1\nexport const c = 1\n" },
       { path: "src/kernel/space/Handle.ts", text: "export const d = 1\n" },
       { path: "src/operation/Face.ts", text: "export const e = 1\n" }
     ])

@@ -24,6 +24,6 @@ if (!existsSync(script)) {
 }
 process.argv.splice(1, 2, script)
 await import("./source.mjs")
-const { follow } = await import("../../src/main/ParentProcess.ts")
+const { follow } = await import("../../src/main/watchdog/ParentProcess.ts")
 follow()
 await import(pathToFileURL(script).href)

@@ -19,7 +19,7 @@ const client = new URL("../../src/client/index.ts", import.meta.url).href
 const contract = new URL("../../src/contract/index.ts", import.meta.url).href
 const react = new URL("../../src/react/index.ts", import.meta.url).href
 const embed = new URL("../../src/main/Embed.ts", import.meta.url).href
-const guards = new URL("../../src/main/RunGuards.ts", import.meta.url).href
+const guards = new URL("../../src/main/guard/RunGuards.ts", import.meta.url).href
 const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).href
 
 const locate = (specifier) => {

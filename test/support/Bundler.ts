@@ -5,8 +5,8 @@
  * @module
  */
 import { Effect, Layer, Scope } from "effect"
-import * as HostHash from "../../src/main/HostHash.ts"
-import * as HostModules from "../../src/main/HostModules.ts"
+import * as HostHash from "../../src/main/host/HostHash.ts"
+import * as HostModules from "../../src/main/module/HostModules.ts"
 
 const host = HostModules.layer(import.meta.dirname).pipe(Layer.provide(HostHash.layer))
 

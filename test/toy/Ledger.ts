@@ -18,7 +18,7 @@ import { CellTimers } from "../../src/stage/CellTimers.ts"
 import type { Draft } from "../../src/stage/Draft.ts"
 import * as Due from "../../src/stage/Due.ts"
 import { CAPTURE, type Stage } from "../../src/stage/Stage.ts"
-import * as Write from "../../src/stage/Write.ts"
+import * as Write from "../../src/stage/write/Write.ts"
 import { AlarmAbsent, AlarmRefused } from "./AlarmError.ts"
 
 declare module "../../src/stage/Ledgers.ts" {

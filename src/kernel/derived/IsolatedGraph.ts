@@ -12,8 +12,8 @@ import { type Depth, type Location, type Node, type NodeRun, rootOf } from "../.
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"
-import { WriteSet } from "../../stage/WriteSet.ts"
-import type { Changed, Depth as Logged, Origins, Place } from "../../stage/ReadLog.ts"
+import { WriteSet } from "../../stage/write/WriteSet.ts"
+import type { Changed, Depth as Logged, Origins, Place } from "../../stage/write/ReadLog.ts"
 
 /** An open gate. */
 const fresh = { throttledUntil: 0, debouncedUntil: 0, backoffUntil: 0, streak: 0, measured: 0, spent: 0 }

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { hashOf } from "../../persistence/BloomFilter.ts"
+import { hashOf } from "../../persistence/sql/BloomFilter.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { PersistenceError, StoreDamaged } from "../../persistence/PersistenceError.ts"
 import { ChurnMap } from "./ChurnMap.ts"

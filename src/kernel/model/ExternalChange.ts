@@ -14,7 +14,7 @@ import { InvalidValue } from "../../cell/Value.ts"
 import { CellLocked } from "../../ledger/LedgerError.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
-import * as Write from "../../stage/Write.ts"
+import * as Write from "../../stage/write/Write.ts"
 import { lockOver, type SpaceMode } from "./SpaceMode.ts"
 import { WriteRefused } from "./SpaceError.ts"
 

@@ -14,7 +14,7 @@ import type { Next, Retry } from "../beat/RunExecutor.ts"
 import { RUNNING } from "../../operation/Vocabulary.ts"
 import * as Requests from "../../reactor/Request.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
-import * as Write from "../../stage/Write.ts"
+import * as Write from "../../stage/write/Write.ts"
 
 const UNDONE = "it was cancelled, and what undid its effects is kept, so it does not go on from its log. Start it over with --anew"
 

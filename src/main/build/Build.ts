@@ -26,10 +26,10 @@ import * as BuildFolder from "./BuildFolder.ts"
 import type { Contents, Module } from "./BuildContents.ts"
 import * as BuildReference from "./BuildReference.ts"
 import * as BuildTarget from "./BuildTarget.ts"
-import * as Bundle from "../Bundle.ts"
-import * as PageModules from "../PageModules.ts"
-import * as PluginCommands from "../PluginCommands.ts"
-import * as Project from "../Project.ts"
+import * as Bundle from "../module/Bundle.ts"
+import * as PageModules from "../module/PageModules.ts"
+import * as PluginCommands from "../composition/PluginCommands.ts"
+import * as Project from "../composition/Project.ts"
 
 /**
  * A project cannot be built. Nothing was written, unless the folder of the build failed meanwhile.

@@ -7,7 +7,7 @@ import { REFERENCE } from "../../contract/Paths.ts"
 import * as Reference from "../../ingress/Reference.ts"
 import * as ServedEndpoints from "../../ingress/ServedEndpoints.ts"
 import type { SliceName } from "../../ledger/SliceTable.ts"
-import * as Slices from "../Slices.ts"
+import * as Slices from "../composition/Slices.ts"
 import * as BuildFolder from "./BuildFolder.ts"
 
 /** The file of a path: the platform answers a path without an ending with the HTML file of that name. */

@@ -12,7 +12,7 @@ import type { SliceName } from "../../ledger/SliceTable.ts"
 import type { Contents } from "./BuildContents.ts"
 import * as BuildFolder from "./BuildFolder.ts"
 import * as BuildReadme from "./BuildReadme.ts"
-import * as Installation from "../Installation.ts"
+import * as Installation from "../module/Installation.ts"
 
 /** A platform. */
 export interface Target {
@@ -40,11 +40,11 @@ const runtime = (path: string): string => JSON.stringify(Installation.runtimeFil
 const sliceFile = (name: SliceName): string => runtime(`main/slice/${name}.ts`)
 
 /** Installs the guards of runs before the modules of the project are evaluated, so that none keeps an unguarded function. */
-const guarded = (guards: "GlobalGuards" | "RunGuards"): string => `(await import(${runtime(`main/${guards}.ts`)})).install()`
+const guarded = (guards: "GlobalGuards" | "RunGuards"): string => `(await import(${runtime(`main/guard/${guards}.ts`)})).install()`
 
 /** Refuses an old host before it loads modules that it lacks. */
 const start = `import process from "node:process"
-import { refusal } from ${runtime("main/HostVersion.ts")}
+import { refusal } from ${runtime("main/host/HostVersion.ts")}
 const refused = refusal(process.versions)
 if (refused !== undefined) {
   console.error(refused)
@@ -79,7 +79,7 @@ const require = systoleRequire(import.meta.url)`
 const server = (name: "node" | "deno" | "bun", usage: ReadonlyArray<string>): Target => ({
   name,
   modules: { start, main: main(name) },
-  entries: { systole: "systole-build:start", WatchdogThread: Installation.runtimeFile("main/WatchdogThread.ts") },
+  entries: { systole: "systole-build:start", WatchdogThread: Installation.runtimeFile("main/watchdog/WatchdogThread.ts") },
   options: { platform: "node", banner: { js: banner } },
   hasHostModules: true,
   hasCommands: true,

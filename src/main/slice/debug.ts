@@ -3,8 +3,8 @@
  *
  * @module
  */
-import * as Routes from "../../ingress/Debug.ts"
-import type { Slice } from "../../ingress/Slice.ts"
+import * as Routes from "../../ingress/route/Debug.ts"
+import type { Slice } from "../../ingress/route/Slice.ts"
 import * as SpaceDebug from "../../kernel/api/SpaceDebug.ts"
 
 /**

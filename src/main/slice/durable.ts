@@ -5,8 +5,8 @@
  */
 import { face } from "../../durable/Face.ts"
 import { runs } from "../../durable/Ledger.ts"
-import * as FaceRoutes from "../../ingress/FaceRoutes.ts"
-import type { Slice } from "../../ingress/Slice.ts"
+import * as FaceRoutes from "../../ingress/route/FaceRoutes.ts"
+import type { Slice } from "../../ingress/route/Slice.ts"
 import * as Segments from "../../kernel/runs/Segments.ts"
 import * as SpaceRuns from "../../kernel/api/SpaceRuns.ts"
 

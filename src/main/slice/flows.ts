@@ -5,8 +5,8 @@
  */
 import { flows } from "../../flow/Ledger.ts"
 import { outside } from "../../flow/Outside.ts"
-import * as DeclaredFlows from "../../ingress/DeclaredFlows.ts"
-import { ofLedger } from "../../ingress/Slice.ts"
+import * as DeclaredFlows from "../../ingress/route/DeclaredFlows.ts"
+import { ofLedger } from "../../ingress/route/Slice.ts"
 
 /**
  * The slice `flows`.

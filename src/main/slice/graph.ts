@@ -3,8 +3,8 @@
  *
  * @module
  */
-import * as Routes from "../../ingress/Graph.ts"
-import type { Slice } from "../../ingress/Slice.ts"
+import * as Routes from "../../ingress/route/Graph.ts"
+import type { Slice } from "../../ingress/route/Slice.ts"
 import * as SpaceGraph from "../../kernel/api/SpaceGraph.ts"
 
 /**

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import * as Routes from "../../ingress/History.ts"
-import type { Slice } from "../../ingress/Slice.ts"
+import * as Routes from "../../ingress/route/History.ts"
+import type { Slice } from "../../ingress/route/Slice.ts"
 
 /**
  * The slice `history`.

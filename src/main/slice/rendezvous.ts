@@ -3,8 +3,8 @@
  *
  * @module
  */
-import * as Routes from "../../ingress/Rv.ts"
-import { ofLedger } from "../../ingress/Slice.ts"
+import * as Routes from "../../ingress/route/Rv.ts"
+import { ofLedger } from "../../ingress/route/Slice.ts"
 import { rendezvous } from "../../rendezvous/Ledger.ts"
 import { outside } from "../../rendezvous/Outside.ts"
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import * as Routes from "../../ingress/Io.ts"
-import { ofLedger } from "../../ingress/Slice.ts"
+import * as Routes from "../../ingress/route/Io.ts"
+import { ofLedger } from "../../ingress/route/Slice.ts"
 import * as SpaceIo from "../../kernel/api/SpaceIo.ts"
 import { requests } from "../../reactor/Ledger.ts"
 import { outside } from "../../reactor/Outside.ts"

@@ -8,7 +8,7 @@ import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import * as Printable from "../../diagnostic/Printable.ts"
 import { codeOf, type HandlingReceipt, type Receipt } from "../../kernel/model/Receipt.ts"
-import { ExpectationFailed, same, show } from "./Check.ts"
+import { ExpectationFailed, same, show } from "./contract/Check.ts"
 import type { SentSignal, TestSpace } from "./TestSpace.ts"
 
 /** The parts of a handling that a test names. */

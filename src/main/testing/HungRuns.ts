@@ -8,7 +8,7 @@
  */
 import * as Context from "effect/Context"
 import type { Pacemaker } from "../../kernel/model/Pacemaker.ts"
-import { ExpectationFailed } from "./Check.ts"
+import { ExpectationFailed } from "./contract/Check.ts"
 
 /** Taken before the guards of runs. */
 const { clearTimeout, setTimeout } = globalThis

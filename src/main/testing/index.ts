@@ -8,11 +8,11 @@
  *
  * @module
  */
-export { ExpectationFailed } from "./Check.ts"
+export { ExpectationFailed } from "./contract/Check.ts"
 export { type ContractTest, type Place, persistenceContract } from "./contract/PersistenceContract.ts"
 export { expectCell, type ExpectedHandling, type ExpectedReceipt, type ExpectedSignal, expectReceipt, expectSignal } from "./Expect.ts"
 export * as TestPacemaker from "./TestPacemaker.ts"
 export { type Channels as TestChannels, TestReactor } from "./TestReactor.ts"
 export * as TestRuntime from "./TestRuntime.ts"
 export { MAX_BEATS, type Options as TestSpaceOptions, type SentSignal, TestSpace } from "./TestSpace.ts"
-export type {} from "../Slices.ts"
+export type {} from "../composition/Slices.ts"

@@ -5,7 +5,7 @@
  */
 import type { Settings } from "../../access/Rates.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
-import type { Built } from "../Built.ts"
+import type { Built } from "../composition/Built.ts"
 import * as Gate from "./Gate.ts"
 import type * as Inside from "./Inside.ts"
 import * as Objects from "./Objects.ts"

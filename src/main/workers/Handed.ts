@@ -6,7 +6,7 @@
  * @module
  */
 import { isSame, type Token } from "../../access/Token.ts"
-import type { Bearer } from "../../ingress/Access.ts"
+import type { Bearer } from "../../ingress/access/Access.ts"
 
 const HEADER = "x-systole-token"
 

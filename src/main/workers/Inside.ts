@@ -4,8 +4,8 @@
  * @module
  */
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
-import type { Bearer } from "../../ingress/Access.ts"
-import type { Built } from "../Built.ts"
+import type { Bearer } from "../../ingress/access/Access.ts"
+import type { Built } from "../composition/Built.ts"
 import * as Front from "./Front.ts"
 import type { Gate } from "./Gate.ts"
 import type { Env, ObjectState } from "./Platform.ts"

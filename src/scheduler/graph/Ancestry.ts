@@ -8,7 +8,7 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
-import { type Changed, type Depth, derives, type Lineage, type Origins, type Place } from "../../stage/ReadLog.ts"
+import { type Changed, type Depth, derives, type Lineage, type Origins, type Place } from "../../stage/write/ReadLog.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import type { Location, Node } from "./Node.ts"

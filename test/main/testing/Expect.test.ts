@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Enzyme } from "systole"
 import { type ExpectationFailed, expectCell, type ExpectedReceipt, expectReceipt, expectSignal, TestSpace } from "systole/testing"
-import * as Check from "../../../src/main/testing/Check.ts"
+import * as Check from "../../../src/main/testing/contract/Check.ts"
 
 const failed = async (check: () => unknown): Promise<ExpectationFailed> => {
   try {

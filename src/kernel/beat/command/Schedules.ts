@@ -9,7 +9,7 @@
 import * as Document from "../../../cell/Document.ts"
 import type { Entry, Enzymes } from "../../../registry/Registry.ts"
 import * as Scheduling from "../../../registry/Scheduling.ts"
-import * as Write from "../../../stage/Write.ts"
+import * as Write from "../../../stage/write/Write.ts"
 import type { Draft } from "../../../stage/Draft.ts"
 import type { SpaceClock } from "../../../stage/SpaceClock.ts"
 import * as Timetable from "../../../time/Schedule.ts"

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { SpaceStore } from "../../../persistence/Persistence.ts"
-import { refuses, same } from "../Check.ts"
+import { refuses, same } from "./Check.ts"
 import { inbox, using } from "./Batches.ts"
 import { checkParts, everywhere, type Group, mixed } from "./StoreTest.ts"
 

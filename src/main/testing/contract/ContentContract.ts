@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Batch, SpaceStore } from "../../../persistence/Persistence.ts"
-import { holds, same } from "../Check.ts"
+import { holds, same } from "./Check.ts"
 import { cell, inbox, using, write } from "./Batches.ts"
 import * as Random from "./Random.ts"
 import type { Group } from "./StoreTest.ts"

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
-import { same } from "../Check.ts"
+import { same } from "./Check.ts"
 import { beat, cell, reason, thrown, using, write } from "./Batches.ts"
 import type { Group } from "./StoreTest.ts"
 

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { QueueRow } from "../../../persistence/Persistence.ts"
-import { atMost, same } from "../Check.ts"
+import { atMost, same } from "./Check.ts"
 import { beat, inbox, using, write } from "./Batches.ts"
 import { type Group, mixed } from "./StoreTest.ts"
 

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Batch, SpaceStore } from "../../../persistence/Persistence.ts"
-import { atMost, holds, same } from "../Check.ts"
+import { atMost, holds, same } from "./Check.ts"
 import { beat, cell, using, write } from "./Batches.ts"
 import { everywhere, type Group, mixed } from "./StoreTest.ts"
 

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { ReceiptRow, SpaceStore } from "../../../persistence/Persistence.ts"
-import { atLeast, atMost, same } from "../Check.ts"
+import { atLeast, atMost, same } from "./Check.ts"
 import { beat, using, write } from "./Batches.ts"
 import type { Group } from "./StoreTest.ts"
 

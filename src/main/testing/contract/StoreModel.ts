@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Address from "../../../cell/Address.ts"
 import type { Batch, JournalRow, Persistence, QueueRow, ReceiptRow, SpaceStore } from "../../../persistence/Persistence.ts"
 import type { PersistenceError } from "../../../persistence/PersistenceError.ts"
-import { same } from "../Check.ts"
+import { same } from "./Check.ts"
 import { beat, cell, inbox, using } from "./Batches.ts"
 import * as Random from "./Random.ts"
 

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Persistence, SpaceStore } from "../../../persistence/Persistence.ts"
-import { holds, same } from "../Check.ts"
+import { holds, same } from "./Check.ts"
 import { using, write } from "./Batches.ts"
 
 /** Tests by their names. Each gets an empty place of its own. */

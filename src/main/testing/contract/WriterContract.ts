@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { Batch, SpaceStore } from "../../../persistence/Persistence.ts"
 import { Persistence } from "../../../persistence/Persistence.ts"
-import { holds, same } from "../Check.ts"
+import { holds, same } from "./Check.ts"
 import { beat, cell, inbox, reason, thrown, using, write } from "./Batches.ts"
 import type { Group } from "./StoreTest.ts"
 

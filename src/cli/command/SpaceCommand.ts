@@ -1,0 +1,159 @@
+/**
+ * `systole space`: creates, lists, deletes, inspects, holds and locks spaces, and resets their clocks.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Prompt from "effect/cli/Prompt"
+import * as Stdio from "effect/Stdio"
+import * as Printable from "../../diagnostic/Printable.ts"
+import type { ClockStatus, SpaceStatus, WaitingRow } from "../../kernel/view/Space.ts"
+import { CliFailure, exits } from "../CliFailure.ts"
+import { Client } from "../Client.ts"
+import * as Output from "../Output.ts"
+import * as PageList from "../PageList.ts"
+import * as SpaceArgument from "../SpaceArgument.ts"
+
+const create = Command.make("create", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+  Client.use((client) => client.ask<{ readonly created: boolean }>(SpaceArgument.path(space), { method: "PUT" })).pipe(
+    Effect.flatMap((answer) => Output.data(json, answer, answer.created ? `created ${space}` : `${space} is there already`))
+  )).pipe(Command.withDescription("Create a space; one that is there already stays as it is"))
+
+const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
+  Effect.flatMap(PageList.noted<string>("/v1/spaces", "spaces"), (spaces) => Output.data(json, spaces, spaces))
+).pipe(Command.withDescription("List the spaces"))
+
+const yes = Flag.Boolean("yes").pipe(
+  Flag.withDescription("Do not ask. Without a terminal, the command needs it"),
+  Flag.withDefault(false)
+)
+
+const notAsked = (space: string): CliFailure =>
+  new CliFailure({
+    exit: exits.usage,
+    code: "space/unconfirmed",
+    message: `Space "${space}" is not deleted: nobody can be asked here, because the command has no terminal. Give --yes to delete it ` +
+      "with all its data"
+  })
+
+/** Asks at the terminal whether to delete a space. Fails without one. */
+const confirmed = (space: string) =>
+  Effect.gen(function*() {
+    const { stdinIsTerminal, stdoutIsTerminal } = yield* Stdio.Stdio
+    if (!(yield* stdinIsTerminal) || !(yield* stdoutIsTerminal)) return yield* notAsked(space)
+    return yield* Prompt.run(Prompt.Confirm({ message: `Delete space "${space}" with all its data, for good?`, initial: false }))
+  }).pipe(Effect.catchTag("QuitError", () => Effect.succeed(false)))
+
+const deleted = (space: string, json: boolean) =>
+  Client.use((client) => client.ask(SpaceArgument.path(space), { method: "DELETE" })).pipe(
+    Effect.flatMap((answer) => Output.data(json, answer, `deleted ${space}`))
+  )
+
+const remove = Command.make("delete", { space: SpaceArgument.name, yes, json: Output.json }, ({ json, space, yes }) =>
+  Effect.gen(function*() {
+    if (yes || (yield* confirmed(space))) return yield* deleted(space, json)
+    return yield* new CliFailure({ exit: exits.failed, code: "space/unconfirmed", message: `Space "${space}" is not deleted` })
+  })).pipe(Command.withDescription("Delete a space with all its data, at once and for good"))
+
+const state = Command.make("state", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+  Effect.zipWith(
+    Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control?limit=0`)),
+    PageList.every<SpaceStatus["locks"][number]>(`${SpaceArgument.path(space)}/control`, "locks"),
+    (found, locks) => ({ ...found, locks })
+  ).pipe(
+    Effect.flatMap((found) => Output.data(json, found, lines(found)))
+  )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, its parked signals, and its locks"))
+
+const columns = ({ attempt, due, enzymes = [], id, on, own, owner, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
+  Printable.event(id, own),
+  on === undefined ? why : `${why} (${on}${owner === undefined ? "" : `, locked by ${owner}`})`,
+  `${enzymes.join(", ")}${attempt === undefined ? "" : ` attempt ${attempt}`}`,
+  [
+    due?.beat === undefined ? "" : `from beat ${due.beat}`,
+    due?.moment === undefined ? "" : `at ${new Date(due.moment).toISOString()}`
+  ].join(" ").trim(),
+  [signal, target === undefined ? undefined : `→ ${target}`].filter((part) => part !== undefined).join(" ")
+]
+
+const waiting = PageList.command<WaitingRow>({
+  name: "waiting",
+  description: "List the waiting signals of a space by reason: parked, delayed, retrying, awaiting a result, held, a lost conflict, " +
+    "its lane, another space",
+  after: "Where the list before ended",
+  limit: 100,
+  page: PageList.served("waiting", "waiting"),
+  columns
+})
+
+const holdCommand = (verb: "hold" | "release", description: string) =>
+  Command.make(verb, { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
+    Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control/${verb}`, { method: "POST" })).pipe(
+      Effect.flatMap((found) => Output.data(json, found, lines(found)))
+    )).pipe(Command.withDescription(description))
+
+const hold =
+  holdCommand("hold", "Let no beat of a space run by itself until it is released or the server ends; signals are accepted, and wait")
+const release = holdCommand("release", "Let the beats of a held space run again")
+
+const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): ReadonlyArray<string> => [
+  control === null ? state : `${state}, ${control.verb} under way (${control.oid})`,
+  ...held ? ["held: no beat runs by itself until systole space release"] : [],
+  ...parked === 0 ? [] : [Printable.count(parked, "signal waits", "signals wait")],
+  ...view_hzn === null ? [] : [`rolled back to beat ${view_hzn}`],
+  ...locks.map(({ by, cell }) => `${cell} is locked by ${by}`)
+]
+
+const reset = Flag.Boolean("reset").pipe(
+  Flag.withDescription("Take the offset off: dates are those of the host again, and waits from before end after the same time"),
+  Flag.withDefault(false)
+)
+
+const clock = Command.make("clock", { space: SpaceArgument.name, reset, json: Output.json }, ({ json, reset, space }) =>
+  reset ? resetClock(space, json) : showClock(space, json)).pipe(
+    Command.withDescription("Print the clock of a space and its offset from the clock of the host, or reset it")
+  )
+
+const resetClock = (space: string, json: boolean) =>
+  Client.use((client) =>
+    client.ask<{ readonly beat: number; readonly offset: number }>(`${SpaceArgument.path(space)}/clock/reset`, { method: "POST" })
+  ).pipe(
+    Effect.flatMap((answer) => Output.data(json, answer, `took ${answer.offset} ms off the clock of ${space} in beat ${answer.beat}`))
+  )
+
+const showClock = (space: string, json: boolean) =>
+  Client.use((client) => client.ask<ClockStatus>(`${SpaceArgument.path(space)}/clock`)).pipe(
+    Effect.flatMap((found) => Output.data(json, found, clockLines(found)))
+  )
+
+const clockLines = ({ date, host, keeps, offset, shifts }: ClockStatus): ReadonlyArray<string> => [
+  new Date(date).toISOString(),
+  offset === 0 ? "as its host" : `${offset} ms ahead of its host, at ${new Date(host).toISOString()}`,
+  ...keeps === null ? [] : [`the last jump or sleep of over a day makes nothing older until ${new Date(keeps).toISOString()}`],
+  ...shifts.map(({ beat, by }) => `reset by ${by} ms in beat ${beat}`)
+]
+
+const cell = Argument.String("cell").pipe(Argument.withDescription("The cell, with all cells below, such as /data/orders"))
+
+const lockCommand = (verb: "lock" | "unlock", method: "PUT" | "DELETE", description: string) =>
+  Command.make(verb, { space: SpaceArgument.name, cell, json: Output.json }, ({ cell, json, space }) =>
+    Client.use((client) => client.ask<{ readonly beat: number }>(
+      `${SpaceArgument.path(space)}/locks${cell.split("/").map(encodeURIComponent).join("/")}`,
+      { method }
+    )).pipe(
+      Effect.flatMap((answer) => Output.data(json, answer, `${verb}ed ${cell} in beat ${answer.beat}`))
+    )).pipe(Command.withDescription(description))
+
+const lock = lockCommand("lock", "PUT", "Lock a cell: runs that write there or below wait, and writes from outside are refused")
+const unlock = lockCommand("unlock", "DELETE", "Unlock a cell")
+
+/**
+ * The command `space`.
+ */
+export const command = Command.make("space").pipe(
+  Command.withDescription("Create, list and delete spaces, look how one stands, reset its clock, and lock its cells"),
+  Command.withSubcommands([create, ls, remove, state, waiting, hold, release, clock, lock, unlock]),
+  Command.provide(Client.layer)
+)

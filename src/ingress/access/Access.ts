@@ -1,0 +1,120 @@
+/**
+ * Access: who may send a request, from its headers alone.
+ *
+ * @module
+ */
+import { getPath } from "hono/utils/url"
+import * as Token from "../../access/Token.ts"
+import type { Checked, TokenSet } from "../../access/TokenSet.ts"
+import { LIVE, LOGIN, READY } from "../../contract/Paths.ts"
+import type { Hash } from "../../persistence/Hash.ts"
+import type { Access, Public } from "./Caller.ts"
+import * as Guard from "./Guard.ts"
+import type { RequestRefused } from "../wire/Problem.ts"
+import type { SessionAccess } from "./SessionAccess.ts"
+import * as WorkerToken from "./WorkerToken.ts"
+
+export type { Access } from "./Caller.ts"
+
+/** Whether the address of a request has used its rate, so that no credential is verified that is not known yet. */
+export type IsSpent = () => boolean
+
+/** The decision on a credential that is no secret of a token; `undefined` for a request without one. */
+export type Bearer = (request: Request, isSpent?: IsSpent) => Checked | Promise<Checked> | undefined
+
+/** The tokens and the sessions of a host. */
+export interface Known {
+  readonly set: TokenSet
+  readonly sessions?: SessionAccess | undefined
+  /** Decides on JSON Web Tokens. */
+  readonly bearer?: Bearer | undefined
+  /** Decides on requests without a credential. */
+  readonly reads?: Public | undefined
+}
+
+/** The paths that are open to unauthenticated callers: the probes, and the page that begins a session. */
+const open: ReadonlySet<string> = new Set([LIVE, READY, LOGIN])
+
+/**
+ * The path of a request, with dot segments resolved. Deno passes them through, unlike the other hosts.
+ */
+export const pathOf = ({ url }: Request): string =>
+  getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
+
+/** The decisions on requests. */
+export type Decide = (request: Request, isSpent?: IsSpent) => Access | Promise<Access>
+
+/**
+ * Creates the decision on requests. It is a promise where tokens have to be loaded. The token of the configuration is checked first, so
+ * that it needs none of them.
+ */
+export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads = none, sessions, set }: Partial<Known> = {}): Decide => {
+  const refusal = Guard.make(rules, hash)
+  const readerOf = Guard.readers(rules, hash)
+  return (request, isSpent) => {
+    const reader = readerOf(request)
+    if (reader !== undefined && !open.has(pathOf(request))) return { reader }
+    const refused = refusal(request)
+    if (refused !== undefined && isOpen(request, refused)) return {}
+    const shown = sessions?.shown(request)
+    if (shown !== undefined && (shown.kind !== "cookie" || refused?.code !== "host/refused")) {
+      if (open.has(pathOf(request))) return {}
+      // A browser sends the cookie of a session that is over, too, where it needs none.
+      const settled = (access: Access): Access => {
+        if (shown.kind !== "cookie") return counted(access, set)
+        if (access.refused === undefined) return { ...access, instead: reads(request) }
+        return refused === undefined ? {} : reads(request) ?? counted(access, set)
+      }
+      const access = sessions?.access(shown, request, pathOf(request)) ?? {}
+      return access instanceof Promise ? access.then(settled) : settled(access)
+    }
+    if (refused === undefined) return {}
+    const access = refused.code === "auth/missing" && !request.headers.has("authorization") ? reads(request) : undefined
+    if (access !== undefined) return access
+    const secret = set === undefined ? undefined : Token.shown(request.headers)
+    const isJwt = set === undefined || secret === undefined
+    const checked = isJwt ? bearer?.(request, isSpent) : set.check(secret)
+    if (checked === undefined) return { refused }
+    const decided = accessOf(set)
+    const settled = isJwt ? (checked: Checked): Access => ({ ...decided(checked), again: () => bearer?.(request) }) : decided
+    return checked instanceof Promise ? checked.then(settled) : settled(checked)
+  }
+}
+
+/**
+ * The answer to a request with its access; where its credential has none, that of a request without one.
+ */
+export const answered = (
+  access: Access,
+  answer: (access: Access) => Response | Promise<Response>
+): Response | Promise<Response> => {
+  const { instead } = access
+  if (instead === undefined) return answer(access)
+  return Promise.resolve(answer(access)).then(async (response) => {
+    if (response.status !== 403) return response
+    await response.body?.cancel()
+    return answer(instead)
+  })
+}
+
+/** No request without a credential has access. */
+const none: Public = () => undefined
+
+/** Counts the refusal of a session. */
+const counted = (access: Access & { readonly id?: string }, set: TokenSet | undefined): Access => {
+  const { code } = (access.refused ?? {}) as { readonly code?: string }
+  if (code !== undefined) set?.deny(access.id, code)
+  return access
+}
+
+/** The access of a checked credential. A refusal is counted, under its id if the request shows its secret. */
+export const accessOf = (tokens: TokenSet | undefined) => (checked: Checked): Access => {
+  if ("refused" in checked) tokens?.deny(checked.id, checked.refused.code)
+  return checked
+}
+
+/** Whether a request passes although the guard refused it: to an open path, or a worker's report with a rendezvous token. */
+const isOpen = (request: Request, { code }: RequestRefused): boolean => {
+  const path = pathOf(request)
+  return open.has(path) || (code === "auth/missing" && WorkerToken.isReport(request, path))
+}

@@ -1,0 +1,124 @@
+/**
+ * Authentication of requests: by bearer token or, if no token is configured, by local origin.
+ *
+ * A web page can reach a server on a loopback address in two ways. With DNS rebinding, the `host` header names the
+ * host of the page. With a cross-site request, the browser sets `origin` or `sec-fetch-site`. Both are refused.
+ *
+ * @module
+ */
+import { isSame } from "../../access/Token.ts"
+import type { Hash } from "../../persistence/Hash.ts"
+import { RequestRefused } from "../wire/Problem.ts"
+import type { Clearance } from "../../kernel/view/Space.ts"
+
+/** The authentication settings. */
+export interface Rules {
+  /** The bearer token of the operator. */
+  readonly token: string | undefined
+  /** A further token of the operator, which the process draws at its start for the commands of its project. */
+  readonly localToken?: string | undefined
+  /** The origins of the pages of other sites that may read answers; none unless given. */
+  readonly origins?: ReadonlyArray<string> | undefined
+  /** True if the server listens on a loopback address. */
+  readonly loopback: boolean
+  /** The readers with a limited clearance, each with its own token. */
+  readonly readers?: ReadonlyArray<Clearance & { readonly token: string }> | undefined
+}
+
+/** Creates a function that returns the reader of a request by its token; `undefined` for other callers. */
+export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (request: Request) => Clearance | undefined => {
+  if (readers.length === 0) return () => undefined
+  const known = readers.map((reader) => ({ reader, expected: hash.hex(`Bearer ${reader.token}`) }))
+  return (request) => {
+    const shown = hash.hex(normalized(request.headers.get("authorization")))
+    return known.filter(({ expected }) => isSame(shown, expected))[0]?.reader
+  }
+}
+
+/**
+ * Creates a check of request headers. It returns the refusal, or `undefined` if the request is allowed.
+ */
+export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) => RequestRefused | undefined => {
+  const { localToken, loopback, origins = [], token } = rules
+  // A page of the open web never gets what a server without a token lets each program of its machine do.
+  const local: ReadonlySet<string> = new Set(origins.filter((origin) => isLocal(origin.replace(/^\w+:\/\//, ""))))
+  const known = [token, localToken].flatMap((each) => each === undefined ? [] : [hash.hex(`Bearer ${each}`)])
+  const isKnown = ({ headers }: Request): boolean => {
+    const header = headers.get("authorization")
+    if (header === null || known.length === 0) return false
+    const shown = hash.hex(normalized(header))
+    return known.filter((expected) => isSame(shown, expected)).length > 0
+  }
+  if (token !== undefined) return (request) => isKnown(request) ? undefined : unauthorized
+  return (request) => {
+    if (isKnown(request)) return undefined
+    if (loopback && !isLocal(hostOf(request))) return foreign(hostOf(request))
+    if (loopback && !local.has(request.headers.get("origin") ?? "") && isFromElsewhere(request)) return elsewhere
+    // A request with a wrong token is refused, although no token is required.
+    return credentials.test(request.headers.get("authorization") ?? "") ? unknown : undefined
+  }
+}
+
+/**
+ * Whether a page of another origin sent the request. Another port is another origin.
+ *
+ * Top-level navigation by GET is allowed. An embedded frame is refused because of clickjacking.
+ */
+const isFromElsewhere = (request: Request): boolean => {
+  const { headers, method } = request
+  const origin = originOf(request)
+  if (origin !== undefined) return origin === "other"
+  const site = headers.get("sec-fetch-site")
+  if (site === null || site === "same-origin" || site === "none") return false
+  const destination = headers.get("sec-fetch-dest") ?? "document"
+  return !(method === "GET" && headers.get("sec-fetch-mode") === "navigate" && destination === "document")
+}
+
+/**
+ * Whether the page that sent a request is of the host that it names; `undefined` if the browser does not tell.
+ */
+export const originOf = (request: Request): "other" | "own" | undefined => {
+  const origin = request.headers.get("origin")
+  if (origin === null) return undefined
+  const host = `http://${hostOf(request)}`
+  return URL.canParse(origin) && URL.canParse(host) && new URL(origin).host === new URL(host).host ? "own" : "other"
+}
+
+const elsewhere = new RequestRefused({
+  code: "host/refused",
+  reason: "The request comes from a page of another origin, and this server has no token. Name an origin of this machine in origins " +
+    "of the configuration, such as http://localhost:5173; for any other, set a token there, too"
+})
+
+/** An `authorization` header with a scheme of this server. */
+const credentials = /^\s*(?:bearer|rendezvous)\b/i
+
+const unknown = new RequestRefused({
+  code: "auth/missing",
+  reason: "The request shows a token, and this server knows no such token. Send the request without the header Authorization, or with " +
+    "the token of a reader or a rendezvous"
+})
+
+const unauthorized = new RequestRefused({
+  code: "auth/missing",
+  reason: "The request shows no token, or a wrong one. Send the header Authorization: Bearer <token> with the token of the configuration"
+})
+
+const foreign = (host: string) =>
+  new RequestRefused({
+    code: "host/refused",
+    reason: `The request names the host ${JSON.stringify(host.slice(0, 100))}. Call this server as 127.0.0.1 or localhost`
+  })
+
+/** Normalizes the scheme, which is case-insensitive. The token is case-sensitive. */
+const normalized = (header: string | null): string => (header ?? "").replace(/^bearer +/i, "Bearer ")
+
+/** Whether a request asks for a WebSocket. Clients ask for other protocols, too, and go on without them. */
+export const isUpgrade = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket"
+
+/** The host of a request. A client with HTTP/1.0 may send no `host` header. */
+export const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")
+
+/** Whether a host is a loopback address. */
+export const isLocal = (host: string): boolean =>
+  URL.canParse(`http://${host}`) && /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)

@@ -1,0 +1,98 @@
+/**
+ * The access of a request that shows a session: in a cookie, or as a bearer.
+ *
+ * @module
+ */
+import * as SessionPass from "../../access/SessionPass.ts"
+import { type Credential, type Found, OPERATOR, type Owner, type Sessions } from "../../access/Sessions.ts"
+import type { Checked, TokenSet } from "../../access/TokenSet.ts"
+import { CSRF, SESSION } from "../../contract/Paths.ts"
+import type { Hash } from "../../persistence/Hash.ts"
+import type { Access } from "./Caller.ts"
+import * as Guard from "./Guard.ts"
+import * as SessionCookie from "./SessionCookie.ts"
+import { RequestRefused } from "../wire/Problem.ts"
+
+/** The parts of the access of sessions. */
+interface Parts {
+  readonly sessions: Sessions
+  readonly tokens: TokenSet
+}
+
+const unlinked = new RequestRefused({
+  code: "auth/missing",
+  reason: "The request shows a link, which begins a session with POST /v1/session, once, and nothing else"
+})
+
+const foreign = new RequestRefused({
+  code: "access/origin",
+  reason: `The request shows a session in a cookie, and no page of this server sent it. Send the header ${CSRF}: 1, or a token in place ` +
+    "of the cookie"
+})
+
+/**
+ * The access of sessions, for the owners of the configuration and for tokens.
+ */
+export class SessionAccess {
+  readonly sessions: Sessions
+  private readonly tokens: TokenSet
+  /** The operator and the readers, by the names of their credentials. */
+  private readonly owners: ReadonlyMap<string, Owner<Access>>
+
+  constructor({ readers = [], token }: Guard.Rules, hash: Pick<Hash["Service"], "hex">, { sessions, tokens }: Parts) {
+    this.sessions = sessions
+    this.tokens = tokens
+    this.owners = new Map<string, Owner<Access>>([
+      [OPERATOR, { digests: [hash.hex(JSON.stringify([OPERATOR, token ?? null]))], access: {} }],
+      ...readers.map((reader) => [`reader-${reader.name}`, { digests: [hash.hex(reader.token)], access: { reader } }] as const)
+    ])
+  }
+
+  /** The pass that a request shows, in the place of its kind. A header goes before a cookie. */
+  shown(request: Request): SessionPass.Shown | undefined {
+    const { headers } = request
+    const isInHeader = headers.has("authorization")
+    const shown = SessionPass.read((isInHeader ? SessionPass.inHeader(headers) : SessionCookie.read(request)) ?? "")
+    return shown !== undefined && isInHeader === (shown.kind !== "cookie") ? shown : undefined
+  }
+
+  /** The access of a pass that a request shows. */
+  access(shown: SessionPass.Shown, request: Request, path: string): Access | Promise<Access> {
+    if (shown.kind === "cookie" && isDoubtful(request)) return { refused: foreign }
+    if (shown.kind === "link" && !(path === SESSION && request.method === "POST")) return { refused: unlinked }
+    const found = this.sessions.access(shown, (name) => this.owner(name))
+    const made = (found: Found<Access>): Access =>
+      "refused" in found ? found : { ...found.owner, session: { ...found.credential, kind: shown.kind } }
+    return found instanceof Promise ? found.then(made) : made(found)
+  }
+
+  /** The credential of a request that was let in. */
+  credential({ digest = "", reader, session, token }: Access): Credential {
+    if (session !== undefined) return session
+    if (token !== undefined) return { name: `token-${token.id}`, digest, until: token.expires }
+    const name = reader === undefined ? OPERATOR : `reader-${reader.name}`
+    return { name, digest: this.owners.get(name)?.digests[0] ?? "" }
+  }
+
+  /** The owner of a credential. A name that begins with `token-` is one of the set. */
+  private owner(name: string): Owner<Access> | undefined {
+    const id = /^token-(.*)$/.exec(name)?.[1]
+    if (id === undefined) return this.owners.get(name)
+    const found = this.tokens.find(id)
+    return found === undefined ? undefined : { digests: found.digests, access: accessOf(found) }
+  }
+}
+
+/** The access of a token; the refusal of one that is over, with its id. */
+const accessOf = (found: Checked): Access => found
+
+/**
+ * Whether a request with a cookie may come from a page of another origin that a browser takes for the same site: it changes something
+ * or opens a socket, and has neither the origin of this server nor the header that such a page cannot send.
+ */
+const isDoubtful = (request: Request): boolean => {
+  const { headers, method } = request
+  const isSafe = (method === "GET" || method === "HEAD") && !Guard.isUpgrade(headers)
+  if (isSafe || headers.has(CSRF)) return false
+  return !(Guard.originOf(request) === "own" && SessionCookie.isSentBy(headers.get("origin") ?? "", request))
+}

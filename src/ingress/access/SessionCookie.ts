@@ -1,0 +1,44 @@
+/**
+ * The cookie of a session.
+ *
+ * On a loopback address it has the port in its name, since a browser sends the cookies of all ports. Elsewhere it is bound to the
+ * host: no page of a neighbouring host can set one with its name.
+ *
+ * A page of another port can set one with its name and a longer path. A browser sends cookies with longer paths first, and the path
+ * of a session is the shortest one, so the last cookie counts.
+ *
+ * @module
+ */
+import { COOKIE } from "../../contract/Paths.ts"
+import * as Guard from "./Guard.ts"
+
+/** The name of the cookie of the host that a request names, and whether that is a loopback address. */
+const formOf = (request: Request): { readonly name: string; readonly isLocal: boolean } => {
+  const host = Guard.hostOf(request)
+  if (!Guard.isLocal(host)) return { name: COOKIE, isLocal: false }
+  return { name: `systole-${/:(\d+)$/.exec(host)?.[1] ?? 80}`, isLocal: true }
+}
+
+/**
+ * The text of the cookie in a request; `undefined` without one.
+ */
+export const read = (request: Request): string | undefined => {
+  const cookies = request.headers.get("cookie")
+  if (cookies === null) return undefined
+  const begin = `${formOf(request).name}=`
+  return cookies.split("; ").findLast((cookie) => cookie.startsWith(begin))?.slice(begin.length)
+}
+
+/**
+ * Whether a page of this origin has the cookie of the host that a request names. A page without TLS has it on loopback alone, and
+ * elsewhere somebody between may have written such a page.
+ */
+export const isSentBy = (origin: string, request: Request): boolean => formOf(request).isLocal || origin.startsWith("https:")
+
+/**
+ * The header that sets the cookie for so many seconds; 0 removes it.
+ */
+export const header = (request: Request, text: string, seconds: number): string => {
+  const { isLocal, name } = formOf(request)
+  return `${name}=${text}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isLocal ? "" : "; Secure"}`
+}

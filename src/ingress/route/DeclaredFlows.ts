@@ -1,0 +1,13 @@
+/**
+ * The list of the declared flows, step by step.
+ *
+ * @module
+ */
+import { flows } from "../../contract/Spaces.ts"
+import * as Flow from "../../flow/Flow.ts"
+import type { List } from "./Lists.ts"
+
+/** The list. */
+export const lists: ReadonlyArray<List> = [
+  { endpoint: flows, field: "flows", has: (enzyme) => Flow.planOf(enzyme) !== undefined, row: ({ enzyme }) => Flow.describe(enzyme) ?? {} }
+]

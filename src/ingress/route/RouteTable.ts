@@ -1,0 +1,255 @@
+/**
+ * The routes of an application, made from endpoints: requests are decoded, and answers are encoded by their schemas.
+ *
+ * A reader has a table of its own, so that it reaches no endpoint but those that are served to readers.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { type Context, Hono } from "hono"
+import * as Decision from "../../access/Decision.ts"
+import * as Token from "../../access/Token.ts"
+import type { TokenSet } from "../../access/TokenSet.ts"
+import * as Codec from "../../contract/Codec.ts"
+import type { AnswerOf, Asked, Endpoint } from "../../contract/Endpoint.ts"
+import type { Fields, Lazy } from "../../contract/Face.ts"
+import { cellIn, REFERENCE } from "../../contract/Paths.ts"
+import type { Reporter } from "../../diagnostic/Reporter.ts"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { Viewer } from "../../kernel/view/Space.ts"
+import * as Access from "../access/Access.ts"
+import * as Body from "../wire/Body.ts"
+import type { By } from "../access/Caller.ts"
+import * as Json from "../wire/Json.ts"
+import * as Problem from "../wire/Problem.ts"
+import * as TokenView from "../access/TokenView.ts"
+
+/** A decoded request, its caller, and its token if it has one with a scope. */
+export type Given<E> = Asked<E> & { readonly by: By; readonly token?: Token.Token | undefined }
+
+/** The answer of a handler: one that the schema of its endpoint encodes, or a response as it is. */
+export type Reply<E> = Response | Promise<Response> | Effect.Effect<AnswerOf<E> | Response, unknown>
+
+/** The Hono environment of a request: the view of its reader, its token, and its session. */
+export interface Environment {
+  readonly Bindings: Omit<By, "reader"> & { readonly reader: Viewer }
+}
+
+/** The parts of a table. */
+export interface Parts {
+  /** Receives each failure of the runtime. The response body omits its details. */
+  readonly reporter: Pick<Reporter, "report">
+  /** The refusal of requests that add data, while the host is full. */
+  readonly full?: (() => Error | undefined) | undefined
+  /** The failure for a path of a slice that the runtime is without. */
+  readonly absent?: (path: string) => Error | undefined
+  /** Counts the refusals of tokens. */
+  readonly tokens?: Pick<TokenSet, "deny"> | undefined
+}
+
+/**
+ * The routes of an application.
+ */
+export class RouteTable {
+  /** The endpoints that are served, in the order of their routes. */
+  readonly endpoints: Array<Endpoint> = []
+  /** The routes of all callers but readers. */
+  readonly operator = new Hono<Partial<Environment>>({ getPath: Access.pathOf })
+  /** The routes of readers. */
+  protected readonly readers = new Hono<Environment>({ getPath: Access.pathOf })
+  private readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+    this.operator.onError(this.failed)
+    this.readers.onError(this.failed)
+    this.operator.notFound((c) => this.absent(c.req))
+    this.readers.notFound((c) => Problem.response(withheld(c.req.path, c.env.reader)))
+  }
+
+  /** The answer to a request that failed, whose failure is reported if it is one of the runtime. */
+  readonly failed = (failure: unknown): Response => {
+    this.report(failure)
+    return Problem.response(failure)
+  }
+
+  /** Answers a request of a reader, within the scope of a token, or of another caller. */
+  fetch(request: Request, by: By = {}): Response | Promise<Response> {
+    const { digest, reader, session, token } = by
+    if (token !== undefined) return this.scoped(request, { digest, token, session })
+    if (reader !== undefined) return this.readers.fetch(request, { reader, session })
+    return session === undefined ? this.operator.fetch(request) : this.operator.fetch(request, { session })
+  }
+
+  /** Answers a request within the scope of a token: from a view of the space where there is one and the token has no more. */
+  private scoped(request: Request, by: By & { readonly token: Token.Token }): Response | Promise<Response> {
+    const { method } = request
+    const { token } = by
+    const routes = this.readers.router.match(method === "HEAD" ? "GET" : method, Access.pathOf(request))[0]
+    const isOfReaders = routes.length > 0 && Decision.isViewed(token, method === "POST")
+    return isOfReaders ? this.readers.fetch(request, { ...by, reader: TokenView.viewerOf(token) }) : this.operator.fetch(request, by)
+  }
+
+  /** Serves a path that is no endpoint to everybody. */
+  open(path: string, handle: (request: Request) => Response): void {
+    this.operator.get(path, exactly(path, (c) => handle(c.req.raw)))
+    this.readers.get(path, exactly(path, (c) => handle(c.req.raw)))
+  }
+
+  /** Serves a path that is no endpoint, such as a page, to callers that may read all spaces. */
+  page(path: string, handle: (request: Request) => Response | Promise<Response>): void {
+    this.operator.get(path, exactly(path, (c) => {
+      this.decide({ access: "operator", verb: "read" }, c)
+      return handle(c.req.raw)
+    }))
+  }
+
+  /** @throws AccessRefused for a request beyond the scope of its token */
+  private decide(rule: Decision.Rule, { env, req }: Context): void {
+    const { reader, token } = (env ?? {}) as Partial<Environment["Bindings"]>
+    if (token === undefined) return
+    const place = { space: req.param("space"), cell: cellIn(req.raw.url) }
+    // The routes of the operator show the whole space.
+    const seen = reader === undefined && Token.isNarrow(token) ? { ...rule, access: "operator" as const } : rule
+    const refused = Decision.refusalOf(token, seen, place)
+    if (refused === undefined) return
+    this.parts.tokens?.deny(token.id, refused.code)
+    throw refused
+  }
+
+  /** Reports a failure of the runtime to the log and the metrics. */
+  readonly report = (failure: unknown): void => {
+    if (Problem.isReported(failure)) this.parts.reporter.report(UnexpectedFailure.of(failure))
+  }
+
+  /** Serves an endpoint to all callers but readers, and to them, too, where each holder of a credential may ask. */
+  serve<E extends Endpoint>(endpoint: E, handle: (asked: Given<E>) => Reply<E>): void {
+    this.endpoints.push(endpoint)
+    const { access, method, path } = endpoint
+    const answer = exactly(path, (c) => this.answer(endpoint, c, handle))
+    this.operator.on(method, path, answer)
+    if (access === "holder") this.readers.on(method, path, answer)
+  }
+
+  /** The answer to a request, whoever asks; while the host is full, one that adds data is refused. */
+  protected answer<E extends Endpoint>(endpoint: E, c: Context, handle: (asked: Given<E>) => Reply<E>): Response | Promise<Response> {
+    this.decide(endpoint, c)
+    const refused = endpoint.effect === "adds" ? this.parts.full?.() : undefined
+    if (refused !== undefined) throw refused
+    return answered(endpoint, c, handle)
+  }
+
+  /** The answer for a request without a route: 404, or 405 with the allowed methods. */
+  private absent({ method, path }: { readonly method: string; readonly path: string }): Response {
+    const { router } = this.operator
+    const isAllowed = (other: string): boolean =>
+      router.match(other, path)[0].some(([[, route]]) => route.method === other && isExact(route.path, path))
+    const allow = methods.filter(isAllowed)
+    if (allow.length > 0) return Problem.notAllowed({ method, path }, allow.join(", "))
+    const reason = (REFERENCE as ReadonlyArray<string>).includes(path)
+      ? `This host is without ${path}. A server has it, and a Worker whose binding ASSETS has the folder assets of its build`
+      : `There is nothing at ${method} ${path.slice(0, 200)}`
+    return Problem.response(this.parts.absent?.(path) ?? new Problem.RequestRefused({ code: "route/absent", reason }))
+  }
+}
+
+/** Whether a path is one of a pattern. The router of Workers takes one with a slash at its end for the one without. */
+const isExact = (pattern: string, path: string): boolean => !path.endsWith("/") || /[*/]$/.test(pattern)
+
+/**
+ * The handler of a path that matches its pattern to the end.
+ */
+export const exactly = (
+  path: string,
+  handle: (c: Context) => Response | Promise<Response>
+) =>
+  (c: Context): Response | Promise<Response> => isExact(path, c.req.path) ? handle(c) : c.notFound()
+
+const methods = ["GET", "PUT", "POST", "DELETE"] as const
+
+/**
+ * The refusal of a path that is reserved for the operator.
+ */
+export const withheld = (path: string, { name }: Pick<Viewer, "name">) =>
+  new Problem.RequestRefused({
+    code: "label/withheld",
+    reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with ` +
+      "the operator's token"
+  })
+
+/** @throws RequestRefused */
+const queryOf = (schema: Fields, given: Readonly<Record<string, string>>): unknown => {
+  try {
+    return Codec.decodeTexts(schema, given)
+  } catch (error) {
+    throw error instanceof Codec.Misfit
+      ? new Problem.RequestRefused({ code: "query/invalid", reason: `The query ${error.reason}` })
+      : error
+  }
+}
+
+/** Decodes a body before its space is looked for. */
+const bodyOf = async (schema: Lazy, invalid: Endpoint["invalid"], request: Request): Promise<unknown> => {
+  const given = await Body.json(request)
+  try {
+    return Codec.decode(schema, given)
+  } catch (error) {
+    if (!(error instanceof Codec.Misfit)) throw error
+    const refused = error.isMissing ? invalid?.(`it ${error.reason}`) : undefined
+    throw refused ?? new Problem.RequestRefused({ code: "body/malformed", reason: `The body does not say what to do: it ${error.reason}` })
+  }
+}
+
+const nothing = {}
+
+/** A request, decoded, with its body. */
+const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { env, req }: Context, body: unknown): Given<E> => ({
+  by: (env ?? nothing) as By,
+  token: (env as By | undefined)?.token,
+  params: req.param(),
+  query: query === undefined || isByHand ? nothing : queryOf(query, req.query()),
+  body,
+  request: req.raw
+} as unknown as Given<E>)
+
+/**
+ * The reply of a handler as a response. Only a body is awaited before, since the hot paths of the ingress have none to decode.
+ */
+export const answered = <E extends Endpoint>(
+  endpoint: E,
+  c: Context,
+  handle: (asked: Given<E>) => Reply<E>
+): Response | Promise<Response> => {
+  const { body, invalid, isByHand = false } = endpoint
+  const given = asked<E>(endpoint, c, nothing)
+  if (body === undefined || isByHand) return responded(endpoint, given, handle)
+  return bodyOf(body, invalid, c.req.raw).then((body) => responded(endpoint, { ...given, body } as Given<E>, handle))
+}
+
+const responded = <E extends Endpoint>(endpoint: E, given: Given<E>, handle: (asked: Given<E>) => Reply<E>) => {
+  const reply = handle(given)
+  return Effect.isEffect(reply) ? ran(endpoint, given, reply) : reply
+}
+
+/** Runs the effect of a reply. A read is cancelled when its client disconnects. */
+const ran = async <E extends Endpoint>(
+  endpoint: E,
+  given: Asked<E>,
+  reply: Effect.Effect<AnswerOf<E> | Response, unknown>
+): Promise<Response> => {
+  const { signal } = given.request
+  const exit = await Effect.runPromiseExit(reply, endpoint.effect === "reads" ? { signal } : {})
+  if (Exit.isSuccess(exit)) return exit.value instanceof Response ? exit.value : responseOf(endpoint, exit.value, given)
+  if (signal.aborted && Cause.hasInterruptsOnly(exit.cause)) return new Response(null, { status: 499 })
+  throw Cause.squash(exit.cause)
+}
+
+const responseOf = (endpoint: Endpoint, answer: unknown, { params }: Pick<Asked<Endpoint>, "params">): Response => {
+  const headers = {
+    ...endpoint.location === undefined ? {} : { location: endpoint.location(answer, params) },
+    ...endpoint.isUncached ? Json.noStore.headers : {}
+  }
+  return Json.answer(Codec.encode(endpoint.answer, answer), { status: endpoint.status, headers })
+}

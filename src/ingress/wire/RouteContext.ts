@@ -1,0 +1,20 @@
+/**
+ * The functions that routes share.
+ *
+ * @module
+ */
+import type { Kernel } from "../../kernel/space/Kernel.ts"
+import type { Hash } from "../../persistence/Hash.ts"
+import type * as Sse from "./Sse.ts"
+import type { Transfers } from "./Transfers.ts"
+
+/** The functions that routes share. */
+export interface RouteContext {
+  readonly kernel: Kernel["Service"]
+  readonly hash: Hash["Service"]
+  /** Creates a response from a stream of events, on the quota of a reader or of the operator. */
+  readonly stream: Sse.Answer
+  readonly transfers: Transfers
+  /** Whether this is a development server, which has the routes of the debugger. */
+  readonly isDebugged: boolean
+}

@@ -1,0 +1,216 @@
+/**
+ * A project on this host: its configuration, modules, kernel and ingress,
+ * composed.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import { randomBytes } from "node:crypto"
+import { resolve } from "node:path"
+import { Rates } from "../../access/Rates.ts"
+import { TokenAdmin } from "../../access/TokenAdmin.ts"
+import { Sessions } from "../../access/Sessions.ts"
+import { TokenSet } from "../../access/TokenSet.ts"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import { CurrentReporter, type Reporter } from "../../diagnostic/Reporter.ts"
+import * as App from "../../ingress/App.ts"
+import * as Webhooks from "../../ingress/Webhooks.ts"
+import type { Slice } from "../../ingress/route/Slice.ts"
+import { Kernel } from "../../kernel/space/Kernel.ts"
+import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
+import { KernelSettings } from "../../kernel/model/Limits.ts"
+import type { Pacemaker } from "../../kernel/model/Pacemaker.ts"
+import * as TrustedProxies from "../host/TrustedProxies.ts"
+import * as Supervision from "../../kernel/watchdog/Supervision.ts"
+import * as Config from "../../loader/Config.ts"
+import * as ContentProvider from "../../loader/ContentProvider.ts"
+import * as Loader from "../../loader/Loader.ts"
+import type { ModuleHost } from "../../loader/ModuleHost.ts"
+import * as Page from "../../loader/Page.ts"
+import type { Reload } from "../../loader/Reload.ts"
+import * as Secrets from "../../loader/Secrets.ts"
+import { Hash } from "../../persistence/Hash.ts"
+import { CurrentContentStore } from "../../persistence/LargeContent.ts"
+import type { Persistence } from "../../persistence/Persistence.ts"
+import type { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type { Channel, Job } from "../../reactor/Channel.ts"
+import { CurrentJobObserver, Reactor } from "../../reactor/Reactor.ts"
+import * as CallPlace from "../guard/CallPlace.ts"
+import * as DevWatch from "./DevWatch.ts"
+import * as HostAccess from "../host/HostAccess.ts"
+import * as Jwts from "./Jwts.ts"
+import * as HostHash from "../host/HostHash.ts"
+import * as HostVersion from "../host/HostVersion.ts"
+import * as HostWatchdog from "../watchdog/HostWatchdog.ts"
+import type { PageModule } from "../module/PageModules.ts"
+import * as Reloads from "./Reloads.ts"
+import * as RunGuards from "../guard/RunGuards.ts"
+import * as Runtime from "./Runtime.ts"
+import * as Slices from "./Slices.ts"
+import * as SourceMaps from "../module/SourceMaps.ts"
+
+/**
+ * An open project.
+ */
+export interface Project {
+  readonly found: Loader.Found
+  /** The reloads after changes of files. Modules are reloaded while the stream runs. */
+  readonly reloads: Effect.Effect<Stream.Stream<Reload>>
+  readonly kernel: Kernel["Service"]
+  /** The ingress, ready to be served. */
+  readonly app: ReturnType<typeof App.make>
+  /** Starts the watchdog, and opens each space when work is due in it. Reports each space that cannot be opened. */
+  readonly resume: Effect.Effect<void>
+  /** Ends all streams, so that the server can close. */
+  readonly closeStreams: () => void
+  /** A token of the operator for the commands of the project. It ends with the process, and no configuration has it. */
+  readonly localToken: string
+}
+
+/** The location of a project and the services of its host. */
+export interface Site<E = never> {
+  readonly root: string
+  readonly modules: Layer.Layer<ModuleHost>
+  readonly pacemaker: Layer.Layer<Pacemaker>
+  readonly slices: ReadonlyArray<Slice>
+  /** The commands of the command line, which no plugin may declare. */
+  readonly commands?: ReadonlyArray<string>
+  /** Receives failures. */
+  readonly reporter: Reporter
+  /** The digest of the configuration, to notice its change. */
+  readonly configuration?: Reloads.Configuration
+  /** Bundles the modules of pages. A build contains their texts. */
+  readonly pageModule?: PageModule
+  /** The held spaces; by default those of the settings. */
+  readonly holds?: Holds
+  /** Another store than that of the configuration. */
+  readonly persistence?: Layer.Layer<Persistence, E, Hash>
+  /** Whether the process is that of the project, whose watchdog may end it: by default it is. */
+  readonly isOwnProcess?: boolean
+}
+
+/**
+ * Opens a project until the scope closes: loads its modules, then starts the kernel over its store.
+ */
+export const open = Effect.fn("Project.open")(function*<E = never>(
+  config: Config.Config,
+  site: Site<E>
+): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError | E, Scope.Scope> {
+  const { holds, modules, pacemaker, reporter, root } = site
+  const slices = Slices.without(site.slices, config.without)
+  const { options, use } = config.persistence
+  const sources = { ...sourcesOf(config), commands: site.commands ?? [] }
+  RunGuards.install()
+  const host = yield* Layer.build(modules)
+  const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
+  const kernelSettings = { ...config.kernel, reserved: Loader.reserved(found) }
+  const persistence = yield* Loader.persistence(found, use)
+  const store: Layer.Layer<Persistence, PersistenceError | E, Hash> = site.persistence ?? (yield* Effect.try({
+    try: () => persistence({ folder: resolve(root, config.data), options }),
+    catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
+  }))
+  const place = { root, folder: resolve(root, config.data), host: HostVersion.nameOf(process.versions) }
+  const channels = yield* Loader.channels(found, config, place)
+  const reactor = Reactor[config.reactor](holds === undefined ? channels : channels.map(silent))
+  const contents = Layer.succeed(CurrentContentStore, yield* ContentProvider.open(found, config, { ...place, bindings: {} }))
+  const watchdog = yield* watching(config, site)
+  const past = Layer.provide(Loader.restore, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
+  const held = Layer.succeed(CurrentHolds, holds)
+  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), watchdog.layer, held)
+  const services = { slices, persistence: store, reactor, pacemaker }
+  const runtime = Runtime.layer({ ...config, kernel: kernelSettings }, services).pipe(Layer.provide(past), Layer.provideMerge(around))
+  const places = { placeOf: (error: unknown) => SourceMaps.place(error)?.place ?? CallPlace.find(error) }
+  const guards = config.check === true ? DevWatch.layer(places) : RunGuards.layer(places)
+  const context = yield* Layer.build(Layer.provide(runtime, guards))
+  const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
+  const kernel = Context.get(context, Kernel)
+  const closing = new AbortController()
+  const localToken = randomBytes(32).toString("hex")
+  const hash = Context.get(context, Hash)
+  const kept = use === "memory" ? HostAccess.inMemory() : HostAccess.inFolder(resolve(root, config.data))
+  const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
+  const tokens = new TokenSet({ store: kept, hash, now: Date.now, report })
+  const sessions = new Sessions({ set: tokens, draw: HostAccess.draw, root: config.token })
+  const [pages, warm] = rendered(config, site)
+  const rules = {
+    tokens: {
+      set: tokens, sessions, sessionMillis: config.kernel.limits.sessionMillis,
+      admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw })
+    },
+    token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages,
+    origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { hash, report, verifier: Jwts.verifier }),
+    rates: ratesOf(config.access), public: config.access.public,
+    webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
+    debug: config.check === true, reference: () => import("../../ingress/Reference.ts")
+  }
+  const app = App.make({ slices, kernel, hash }, rules)
+  const { configuration = Effect.undefined } = site
+  const reloads = Reloads.make({ found: registered, sources, configuration, reporter, context: Context.merge(host, context) })
+  const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => report(error)))
+  const warmPages = Effect.ignore(Effect.tryPromise({ try: warm, catch: report }))
+  return {
+    found: registered,
+    reloads,
+    kernel,
+    app,
+    localToken,
+    resume: Effect.andThen(watchdog.start, Effect.andThen(resumeKernel, warmPages)),
+    closeStreams: () => closing.abort()
+  }
+})
+
+/** The watchdog of the process, as the layer through which a kernel tells it of its runs and its jobs. */
+interface Watching {
+  readonly layer: Layer.Layer<never>
+  readonly start: Effect.Effect<void>
+}
+
+const watching = (
+  config: Config.Config,
+  { isOwnProcess = true, reporter, root }: Pick<Site, "isOwnProcess" | "reporter" | "root">
+): Effect.Effect<Watching, never, Scope.Scope> => {
+  if (!isOwnProcess) return Effect.succeed({ layer: Layer.empty, start: Effect.void })
+  const { stopMillis, stuckMillis } = config.kernel.limits
+  return Effect.map(HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis }), (watchdog) => ({
+    start: Effect.sync(watchdog.start),
+    layer: Layer.mergeAll(
+      Layer.succeed(Supervision.CurrentSupervision, Supervision.make(watchdog)),
+      Layer.succeed(CurrentJobObserver, watchdog.jobs)
+    )
+  }))
+}
+
+/** The pages, and what makes the scripts of their modules before somebody asks: under `dev` with each request, else once. */
+const rendered = ({ check, pages }: Config.Config, { pageModule, root }: Pick<Site, "pageModule" | "root">) => {
+  const made = new Map<string, Promise<string>>()
+  const textOf = (file: string): Promise<string> => {
+    const known = made.get(file)
+    if (known !== undefined) return known
+    const text = pageModule?.({ root, isReadable: check === true }, file) ?? Promise.reject(new Error(`${file} is not in this build`))
+    if (check !== true) made.set(file, text)
+    return text
+  }
+  return [Page.withTexts(pages, textOf), () => Promise.all(Page.modulesOf(pages).map(textOf))] as const
+}
+
+/** The limits of the rate of requests, if the configuration has some. */
+const ratesOf = ({ rates, trustedProxies = [] }: Config.Config["access"]) =>
+  rates && { rates: new Rates(rates, Date.now), addressOf: TrustedProxies.make(trustedProxies) }
+
+/** A channel that asks nobody: its jobs end with their abort. */
+const silent = (channel: Channel): Channel => Object.assign(Object.create(channel) as Channel, {
+  execute: ({ signal }: Job) => new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
+})
+
+/**
+ * The modules that a configuration names.
+ */
+export const sourcesOf = (settings: Config.Settings): Loader.Sources => {
+  const { disabled, enzymes, kernel, persistence, plugins } = settings
+  const required = [persistence.use, ...Loader.requiredBy(settings)]
+  return { enzymes, plugins, required: [...new Set(required)], disabled, millis: kernel.limits.moduleMillis }
+}

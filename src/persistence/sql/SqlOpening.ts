@@ -1,0 +1,101 @@
+/**
+ * Opening of a SQL store: its format, newest writer and counters.
+ *
+ * @module
+ */
+import type { Writer } from "../Backend.ts"
+import { LongTexts } from "./LongTexts.ts"
+import type { Anchor, Head } from "../Persistence.ts"
+import { NoSuchSpace, PersistenceError, StoreDamaged, StoreVersion } from "../PersistenceError.ts"
+import type { SqlDriver } from "./SqlDriver.ts"
+import { SqlRows } from "./SqlRows.ts"
+import * as SqlSchema from "./SqlSchema.ts"
+
+/** The row of `meta` without the epoch. */
+interface Meta {
+  /** The newest beat that `size` includes. Receipts up to it are in rows. */
+  readonly counted: number
+  readonly journalSize: number
+  readonly anchor: Anchor
+}
+
+export const readMeta = (sql: SqlSchema.Statements): Meta => {
+  const [counted, journalSize, anchorBeat, anchorHash] = sql.meta.get() as [number, number, number, string]
+  return { counted, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
+}
+
+/** Reads the newest writer and the head. */
+export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Writer; readonly head: Head } => {
+  const [epoch, asides, beat, clock, hash] = sql.turn.get() as [number, number, number, number, string]
+  return { writer: { epoch, asides }, head: { beat, clock, hash } }
+}
+
+/** The state of a handle at its opening. */
+interface Opening {
+  readonly writer: Writer
+  readonly head: Head
+  /** Whether this opening created the store: it is empty then. */
+  readonly isNew: boolean
+  readonly due: number | undefined
+  readonly journalSize: number
+  /** The receipts that only the journal notes. */
+  readonly notes: ReadonlyArray<string>
+  readonly rows: SqlRows
+  readonly sql: SqlSchema.Statements
+  readonly texts: LongTexts
+}
+
+/** The state of a new store, of which nothing is read. */
+const empty = {
+  writer: { epoch: 0, asides: 0 },
+  head: { beat: -1, clock: 0, hash: "" },
+  isNew: true,
+  due: 0,
+  journalSize: 0,
+  notes: []
+}
+
+/** Reads the initial state of a handle; writes only to create a new store. */
+export const begin = (space: string, driver: SqlDriver, create: boolean): Opening => {
+  const format = formatOf(space, driver, create)
+  const sql = SqlSchema.statements(driver)
+  const rows = new SqlRows({ space, place: driver.place }, sql)
+  const texts = new LongTexts(sql, () => SqlSchema.createPieces(driver), format === SqlSchema.LONG)
+  return { ...format === "new" ? empty : stored(space, driver, { rows, sql }), rows, sql, texts }
+}
+
+/** Reads the state of a store that exists. */
+const stored = (space: string, driver: SqlDriver, { rows, sql }: Pick<Opening, "rows" | "sql">) => {
+  // Read first: the first write checks that this is unchanged, so all reads below are consistent.
+  const turn = readTurn(sql)
+  const { counted, journalSize } = readMeta(sql)
+  // The predecessor of the next entry must be undamaged.
+  rows.confirm(turn.head.beat)
+  if (turn.head.beat < counted) throw damaged(space, driver, `its journal ends with beat ${turn.head.beat}, and had beat ${counted}`)
+  return {
+    ...turn,
+    isNew: false,
+    due: driver.due(),
+    journalSize: journalSize + SqlSchema.numberOf(sql.sizeAfter.get(counted)),
+    notes: rows.notes(counted)
+  }
+}
+
+/** The format of the store: "new" for one that gets its tables here. */
+const formatOf = (space: string, driver: SqlDriver, create: boolean): number | "new" => {
+  const found = SqlSchema.format(driver)
+  if (found === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
+  // Another process may create it meanwhile.
+  const format = found ?? driver.transaction(() => SqlSchema.format(driver) ?? makeTables(driver))
+  if (format === "new" || format === SqlSchema.FORMAT || format === SqlSchema.LONG) return format
+  throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads: SqlSchema.FORMAT }) })
+}
+
+const makeTables = (driver: SqlDriver): "new" => {
+  SqlSchema.create(driver)
+  return "new"
+}
+
+const damaged = (space: string, { place }: SqlDriver, detail: string): PersistenceError =>
+  new PersistenceError({ reason: new StoreDamaged({ space, place, detail }) })
+

@@ -1,0 +1,400 @@
+/**
+ * Spaces in SQLite on any host: all SQL of the runtime, over a small driver.
+ *
+ * One flush is one transaction. It first checks that epoch and head are still this handle's, so a superseded writer
+ * changes no data.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Address from "../../cell/Address.ts"
+import { attempt, type Backend, checkHead, Claim, type Content, type Group, PART, type Writer } from "../Backend.ts"
+import * as GroupStore from "../GroupStore.ts"
+import * as IdempotencyIndex from "./IdempotencyIndex.ts"
+import type { BloomFilter } from "./BloomFilter.ts"
+import * as ChildNames from "./ChildNames.ts"
+import * as ContentReferences from "../ContentReferences.ts"
+import * as LongTexts from "./LongTexts.ts"
+import {
+  type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow,
+  type ReceiptRow, retention
+} from "../Persistence.ts"
+import { type Budget, cutoff, Pruning, sizeOf, tooOld } from "../Pruning.ts"
+import * as RowChecksums from "./RowChecksums.ts"
+import * as SortKey from "../SortKey.ts"
+import { filterOf, SqlContent } from "./SqlContent.ts"
+import type { SqlDriver, SqlSource } from "./SqlDriver.ts"
+import { begin, readMeta, readTurn } from "./SqlOpening.ts"
+import type { SqlRows } from "./SqlRows.ts"
+import type * as SqlSchema from "./SqlSchema.ts"
+
+/**
+ * The number of receipts with a digest from which a flush writes them into rows. Fewer are noted in the journal row,
+ * which is written in any case.
+ */
+const MANY_CALLERS = 32
+
+/** The columns of a journal row that decide its retention. */
+interface JournalAge {
+  readonly beat: number
+  readonly clock: number
+  readonly size: number
+  readonly hash: string
+}
+
+/** The columns of a receipt with a digest that decide its retention. */
+interface CallerAge {
+  readonly age: number
+  readonly clock: number
+  readonly size: number
+}
+
+class SqlBackend implements Backend {
+  readonly space: string
+  readonly place: string
+  readonly head: Head
+  readonly due: number | undefined
+  readonly sync: Backend["sync"]
+  private readonly driver: SqlDriver
+  private readonly sql: SqlSchema.Statements
+  private readonly pruning: Pruning
+  /** The receipts with a digest, and the ids of the others. */
+  private readonly callers: IdempotencyIndex.IdempotencyIndex
+  private readonly pointed: BloomFilter
+  private readonly content: SqlContent
+  private readonly rows: SqlRows
+  private readonly texts: LongTexts.LongTexts
+  /** The size of the journal, in characters. */
+  private journalSize: number
+  private lastUpload = 0
+  private readonly claim: Claim
+  private storedDue: number | undefined
+  /** Whether nothing was committed since the store was created, so that reads need no queries. */
+  private isBlank: boolean
+
+  constructor(space: string, driver: SqlDriver, options: OpenOptions) {
+    this.space = space
+    this.driver = driver
+    this.place = driver.place
+    this.sync = driver.sync
+    const { due, head, isNew, journalSize, notes, rows, sql, texts, writer } = begin(space, driver, options.create)
+    this.isBlank = isNew
+    this.pruning = new Pruning({ ...retention, ...options.retention }, isNew)
+    this.sql = sql
+    this.rows = rows
+    this.texts = texts
+    this.journalSize = journalSize
+    this.callers = new IdempotencyIndex.IdempotencyIndex(this.sql, rows, { isNew, notes })
+    this.content = new SqlContent(this.sql, isNew)
+    this.pointed = filterOf({ span: this.sql.receiptSpan, after: this.sql.receiptsAfter, isNew })
+    this.claim = new Claim(space, writer)
+    this.head = head
+    this.due = due
+    this.storedDue = due
+  }
+
+  get epoch(): number {
+    return this.claim.epoch
+  }
+
+  anchor(): Anchor {
+    return readMeta(this.sql).anchor
+  }
+
+  read(key: string): string | undefined {
+    return this.isBlank ? undefined : this.rows.cell(SortKey.encode(key))
+  }
+
+  children(scope: string, id: string): ReadonlyArray<string> {
+    return this.isBlank ? [] : ChildNames.of(this.sql, scope, id)
+  }
+
+  below(id: string, after: string, limit: number): ReadonlyArray<string> {
+    if (this.isBlank) return []
+    const prefix = Address.child(id, "")
+    const { end } = SortKey.range(SortKey.encode(prefix))
+    return this.sql.below.all(SortKey.encode(after > prefix ? after : prefix), end, limit).map((row) => SortKey.decode(row[0] as string))
+  }
+
+  journal(from: number, to: number, limit: number): Iterable<JournalRow> {
+    return this.rows.journal(from, to, limit)
+  }
+
+  receipts(id: string): ReadonlyArray<ReceiptRow> {
+    const rows = this.pointed.mayHave(id) ? this.rows.receipts(id) : []
+    const caller = this.callers.find(id)
+    if (caller !== undefined) rows.push(caller)
+    return rows
+  }
+
+  named(own: string, limit: number): ReadonlyArray<string> { return this.callers.named(own, limit) }
+
+  queue(after: number, limit: number): ReadonlyArray<QueueRow> {
+    return this.isBlank ? [] : this.rows.queue(after, limit)
+  }
+
+  queued(seq: number, limit: number): ReadonlyArray<QueueRow> {
+    return this.queue(seq - 1, limit)
+  }
+
+  waiting(id: string): ReadonlyArray<QueueRow> {
+    return this.rows.waiting(id)
+  }
+
+  observations(): Array<ObservationRow> {
+    return this.isBlank ? [] : this.rows.observations()
+  }
+
+  blob(hash: string): Uint8Array | undefined {
+    const place = this.rows.place(hash)
+    return place === undefined ? undefined : this.rows.bytes(place)
+  }
+
+  blobPart(hash: string, part: number): BlobPart | undefined {
+    return this.rows.blobPart(hash, part)
+  }
+
+  isCode(hash: string): boolean {
+    return this.rows.isCode(hash)
+  }
+
+  holds(hash: string): boolean {
+    return this.sql.blob.get(hash) !== undefined
+  }
+
+  undated(): ReadonlyArray<string> {
+    return this.isBlank ? [] : this.sql.undatedBlobs.all().map((row) => row[0] as string)
+  }
+
+  startUpload(): number {
+    return ++this.lastUpload
+  }
+
+  writePart(upload: number, part: number, bytes: Uint8Array): void {
+    if (part === 0) {
+      this.claim.wrote(this.driver.transaction(() => this.take(readTurn(this.sql).writer, false)))
+      this.sql.startUpload.run(this.epoch, upload)
+    }
+    this.addPart(upload, part, bytes)
+  }
+
+  readUpload(upload: number): Uint8Array {
+    return this.rows.bytes([this.epoch, upload])
+  }
+
+  dropUpload(upload: number): void {
+    dropParts(this.sql, this.epoch, upload)
+  }
+
+  commit(group: Group): void {
+    this.isBlank = false
+    this.driver.transaction(() => {
+      const { head, writer } = readTurn(this.sql)
+      // Claimed within the transaction, since content is written in the claimed epoch. If the transaction fails, the
+      // handle stops writing.
+      this.claim.wrote(this.take(writer, group.journal.length === 0))
+      checkHead(this.space, group, head)
+      this.commitCells(group)
+      const budget = this.pruning.budget(group)
+      const callers = this.commitReceipts(group)
+      const isGathering = budget !== undefined || callers.length >= MANY_CALLERS || (callers.length > 0 && group.journal.length === 0)
+      this.commitJournal(group, callers.length === 0 || isGathering ? null : IdempotencyIndex.noteOf(callers))
+      this.commitQueue(group)
+      this.commitObservations(group)
+      for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
+      this.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
+      if (isGathering) this.gather(group, budget)
+      if (group.due !== this.storedDue) this.driver.setDue(group.due)
+    })
+    this.storedDue = group.due
+  }
+
+  close(): void {
+    this.driver.close()
+  }
+
+  *examine(): Iterable<void> {
+    yield* this.rows.examine()
+  }
+
+  private addPart(upload: number, part: number, bytes: Uint8Array): void {
+    this.sql.addPart.run(this.epoch, upload, part, RowChecksums.part(part, bytes), bytes)
+  }
+
+  private commitCells(group: Group): void {
+    const { deleteCells, putCells } = this.sql
+    const put: Array<string | number | null> = []
+    const gone: Array<string> = []
+    // In the order of the keys, so that neighbouring rows meet the same pages.
+    for (const [key, { address, text }] of [...group.cells].sort(([a], [b]) => a < b ? -1 : 1)) {
+      const stored = SortKey.encode(key)
+      this.content.hold(key, text)
+      this.texts.drop("cell", stored)
+      if (text === undefined) gone.push(stored)
+      if (text === undefined) continue
+      const first = this.texts.put("cell", stored, text)
+      put.push(stored, ChildNames.parentOf(address), LongTexts.mark(RowChecksums.cell(stored, text), first === text), first)
+    }
+    putCells.run(put)
+    deleteCells.run(gone)
+  }
+
+  private commitObservations(group: Group): void {
+    for (const [node, { text }] of group.observations) {
+      this.texts.drop("observation", node)
+      if (text === undefined) this.sql.dropObservation.run(node)
+      else {
+        const first = this.texts.put("observation", node, text)
+        this.sql.putObservation.run(node, LongTexts.mark(RowChecksums.observation(node, text), first === text), first)
+      }
+    }
+  }
+
+  /** Claims the store with the first write. Returns the new writer if it changed. */
+  private take(stored: Writer, isAside: boolean): Writer | undefined {
+    const writer = this.claim.next(stored, isAside)
+    if (writer === undefined) return undefined
+    this.sql.setWriter.run(writer.epoch, writer.asides)
+    // Uploads of earlier handles can never finish.
+    if (writer.epoch !== stored.epoch) {
+      for (const [epoch, upload] of this.sql.uploads.all()) dropParts(this.sql, epoch as number, upload as number)
+    }
+    return writer
+  }
+
+  /** Inserts the journal rows; the last one takes the note of receipts. */
+  private commitJournal({ head, journal }: Group, note: string | null): void {
+    for (const row of journal) {
+      const size = sizeOf(row)
+      const callers = row.beat === head.beat ? note : null
+      const sum = RowChecksums.journal({ beat: row.beat, clock: row.clock, size, hash: row.hash, callers, text: row.text })
+      const first = this.texts.put("journal", row.beat, row.text)
+      this.sql.addJournal.run(row.beat, row.clock, size, row.hash, LongTexts.mark(sum, first === row.text), callers, first)
+      this.journalSize += size
+    }
+  }
+
+  /** Inserts receipts. Returns the ones with a digest, to be noted or gathered. */
+  private commitReceipts(group: Group): ReadonlyArray<ReceiptRow> {
+    const { putReceipt } = this.sql
+    const callers: Array<ReceiptRow> = []
+    const pointed: Array<string> = []
+    for (const [id, rows] of group.receipts) {
+      for (const row of rows) {
+        if (row.digest !== undefined) {
+          callers.push(row)
+          continue
+        }
+        putReceipt.run(id, row.enzyme, row.beat, RowChecksums.receipt(id, row.enzyme, row.beat))
+        pointed.push(id)
+      }
+    }
+    this.callers.add(callers)
+    this.pointed.add(pointed)
+    return callers
+  }
+
+  /** Writes the receipts that only the journal notes into rows, and prunes within the budget. */
+  private gather(group: Group, budget: Budget | undefined): void {
+    const { head } = group
+    this.callers.gather(head.clock)
+    const { anchor } = readMeta(this.sql)
+    const { beat, hash } = budget === undefined ? anchor : this.prune(group, { anchor, budget })
+    this.sql.setMeta.run(head.beat, this.journalSize, beat, hash)
+  }
+
+  private commitQueue(group: Group): void {
+    for (const seq of group.dequeued) {
+      this.content.hold(ContentReferences.waiting(seq), undefined)
+      this.texts.drop("queue", seq)
+    }
+    this.sql.dequeue.run([...group.dequeued])
+    const put: Array<string | number | null> = []
+    for (const [seq, { id, text }] of group.queued) {
+      this.content.hold(ContentReferences.waiting(seq), text)
+      this.texts.drop("queue", seq)
+      const first = this.texts.put("queue", seq, text)
+      put.push(seq, id ?? null, LongTexts.mark(RowChecksums.queued(seq, id ?? null, text), first === text), first)
+    }
+    this.sql.enqueue.run(put)
+  }
+
+  private commitBlob(hash: string, content: Content): void {
+    this.content.came()
+    if (this.holds(hash)) {
+      this.sql.renewBlob.run(hash)
+      if ("upload" in content) this.dropUpload(content.upload)
+      return
+    }
+    const upload = "upload" in content ? content.upload : this.startUpload()
+    if ("bytes" in content) {
+      const { bytes } = content
+      for (let at = 0, part = 0; at < bytes.length; at += PART, part++) this.addPart(upload, part, bytes.subarray(at, at + PART))
+    }
+    if ("upload" in content) this.sql.endUpload.run(this.epoch, upload)
+    const code = "code" in content && content.code ? 1 : 0
+    this.sql.addBlob.run(hash, this.epoch, upload, RowChecksums.blob([hash, this.epoch, upload, code]), code)
+  }
+
+  /** Deletes some of the rows older than the retention, but never the head's row. Returns the newest deleted row. */
+  private prune(group: Group, { anchor: before, budget }: { readonly anchor: Anchor; readonly budget: Budget }): Anchor {
+    const { head: { beat, clock }, jumps } = group
+    const { contentMillis, journalBytes, journalMillis, receiptMillis } = this.pruning.retention
+    const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, size, age]) => ({ clock, size, age }) as CallerAge), {
+      cutoff: cutoff(clock, receiptMillis, jumps),
+      excess: 0,
+      budget,
+      sizeOf: (row) => row.size
+    }).at(-1)
+    if (caller !== undefined) this.callers.prune(caller.age)
+    const oldest = (limit: number) =>
+      this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge)
+    const gone = tooOld(oldest, {
+      cutoff: cutoff(clock, journalMillis, jumps),
+      excess: this.journalSize - journalBytes,
+      budget,
+      sizeOf: (row) => row.size
+    })
+    const anchor = gone.at(-1) ?? before
+    const collected = { clock: cutoff(clock, contentMillis, jumps) + contentMillis, millis: contentMillis, anchor: anchor.beat }
+    if (this.content.collect({ ...collected, limit: budget.rows })) this.pruning.lookAgain()
+    if (gone.length === 0) return anchor
+    this.sql.pruneJournal.run(anchor.beat)
+    this.texts.prune(anchor.beat)
+    this.sql.pruneReceipts.run(anchor.beat)
+    this.journalSize -= gone.reduce((sum, row) => sum + row.size, 0)
+    return anchor
+  }
+}
+
+const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): void => {
+  sql.dropParts.run(epoch, upload)
+  sql.endUpload.run(epoch, upload)
+}
+
+const openBackend = (source: SqlSource, space: string, options: OpenOptions): Backend => {
+  checkSpaceName(space)
+  const driver = source.open(space, options)
+  try {
+    return new SqlBackend(space, driver, options)
+  } catch (cause) {
+    driver.close()
+    throw cause
+  }
+}
+
+/**
+ * A layer of {@link Persistence} over the databases of a source.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (source: SqlSource): Layer.Layer<Persistence> =>
+  Layer.succeed(Persistence, {
+    open: (space, options) => GroupStore.scoped(attempt(() => openBackend(source, space, options)), options),
+    due: (space) => Effect.flatMap(attempt(() => checkSpaceName(space)), () => attempt(() => source.due(space))),
+    remove: (space) => Effect.flatMap(attempt(() => checkSpaceName(space)), () => source.remove(space)),
+    spaces: attempt(() => source.spaces()),
+    ready: attempt(() => source.ready?.())
+  })
