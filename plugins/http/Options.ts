@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Plugin } from "systole"
+import { type Plugin, Redacted } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as AddressPolicy from "./AddressPolicy.ts"
 import * as FetchTransport from "./FetchTransport.ts"
@@ -64,12 +64,13 @@ export interface Configured extends World {
 
 const tlsOf = ({ plugin, settings }: Configured, options: Options): SocketTransport.Tls => {
   const read = (option: "ca" | "cert" | "key") =>
-    options[option] === undefined ? {} : { [option]: Secret.read(options[option], { option, plugin, settings }) }
-  const tls: SocketTransport.Tls = { ...read("ca"), ...read("cert"), ...read("key") }
+    options[option] === undefined ? undefined : Secret.read(options[option], { option, plugin, settings })
+  const [ca, cert, key] = [read("ca"), read("cert"), read("key")]
+  const tls = { ...ca && { ca: Redacted.value(ca) }, ...cert && { cert: Redacted.value(cert) }, ...key && { key } }
   const refuse = (problem: string) => Fields.refused(plugin, settings.id, problem)
   const isSet = Object.keys(tls).length > 0
   if (settings.host === "workers" && isSet) throw refuse("it has ca, cert or key, which Workers cannot set. Leave them out")
-  if ((tls.cert === undefined) !== (tls.key === undefined)) throw refuse("it has one of cert and key. Give both, or none")
+  if ((cert === undefined) !== (key === undefined)) throw refuse("it has one of cert and key. Give both, or none")
   return tls
 }
 

@@ -5,15 +5,15 @@
  *
  * @module
  */
-import type { Plugin } from "systole"
+import { type Plugin, Redacted } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as HeaderField from "./HeaderField.ts"
 import * as Secret from "./Secret.ts"
 import * as TargetUrl from "./TargetUrl.ts"
 import type { Headers } from "./Transport.ts"
 
-/** The headers of each origin, with names in lower case. */
-export type OriginHeaders = ReadonlyMap<string, Headers>
+/** The headers of each origin, with names in lower case and hidden values. */
+export type OriginHeaders = ReadonlyMap<string, ReadonlyArray<readonly [name: string, value: Redacted.Redacted]>>
 
 /** The most headers of a channel, and the most characters of a value with its prefix. */
 const MAX_HEADERS = 100
@@ -36,12 +36,12 @@ const fields = {
 }
 
 /** A value of one line. The end of a line in a file is left out. */
-const valueOf = ({ prefix, value }: Fields.Of<typeof fields>, asked: Secret.Asked): string => {
-  const secret = Secret.read(value, asked).trim()
+const valueOf = ({ prefix, value }: Fields.Of<typeof fields>, asked: Secret.Asked): Redacted.Redacted => {
+  const secret = Redacted.value(Secret.read(value, asked)).trim()
   const problem = secret === "" ? "is empty" : HeaderField.isLine(secret) ? undefined : "is not one line of Latin-1"
   if (problem !== undefined) throw Secret.refused(asked, `names ${Secret.placeOf(value)}, whose text ${problem}`)
   const text = (prefix + secret).trim()
-  if (text.length <= MAX_CHARS) return text
+  if (text.length <= MAX_CHARS) return Redacted.make(text)
   throw Secret.refused(asked, `names ${Secret.placeOf(value)}, whose text has ${text.length} characters; the limit is ${MAX_CHARS}`)
 }
 
@@ -52,7 +52,7 @@ const valueOf = ({ prefix, value }: Fields.Of<typeof fields>, asked: Secret.Aske
  */
 export const read = (items: ReadonlyArray<unknown>, plugin: string, settings: Plugin.ChannelSettings): OriginHeaders => {
   const asked = { plugin, option: "headers", settings }
-  const found = new Map<string, Headers>()
+  const found = new Map<string, ReadonlyArray<readonly [name: string, value: Redacted.Redacted]>>()
   for (const [index, item] of items.entries()) {
     const decoded = Fields.decode(fields, item, (problem) => Secret.refused(asked, `has an invalid item ${index + 1}: ${problem}`))
     const { origin } = decoded
@@ -71,5 +71,7 @@ export const namesOf = (all: OriginHeaders, url: string): ReadonlySet<string> =>
 /** The headers of one hop. Those of its origin replace others of the same name. */
 export const added = (all: OriginHeaders, { origin }: URL, headers: Headers): Headers => {
   const own = all.get(origin)
-  return own === undefined ? headers : [...headers.filter(([name]) => !own.some(([other]) => other === name)), ...own]
+  if (own === undefined) return headers
+  const others = headers.filter(([name]) => !own.some(([other]) => other === name))
+  return [...others, ...own.map(([name, value]) => [name, Redacted.value(value)] as const)]
 }

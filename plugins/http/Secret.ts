@@ -1,11 +1,11 @@
 /**
  * Secrets of a channel: an option names the variable or the file that has one.
  *
- * Neither a secret nor a part of it is ever in a message.
+ * Neither a secret nor a part of it is ever in a message: it travels hidden, and nothing prints it.
  *
  * @module
  */
-import type { Plugin, SecretPlace } from "systole"
+import { type Plugin, Redacted, type SecretPlace } from "systole"
 import * as Fields from "../channel/Fields.ts"
 
 /** The place of a secret. */
@@ -44,15 +44,15 @@ export const refused = ({ option, plugin, settings }: Asked, problem: string): P
  *
  * @throws InvalidPlugin if the variable or the file is missing
  */
-export const read = (secret: Secret, asked: Asked): string => {
+export const read = (secret: Secret, asked: Asked): Redacted.Redacted => {
   if ("env" in secret) {
     const value = (globalThis as Host).process?.env?.[secret.env]
     if (value === undefined || value === "") throw refused(asked, `names ${placeOf(secret)}, which is not set`)
-    return value
+    return Redacted.make(value)
   }
   try {
     const path = process.getBuiltinModule("node:path").resolve(asked.settings.root, secret.file)
-    return process.getBuiltinModule("node:fs").readFileSync(path, "utf8")
+    return Redacted.make(process.getBuiltinModule("node:fs").readFileSync(path, "utf8"))
   } catch (error) {
     const { code = "no files on this host" } = error as { readonly code?: string }
     throw refused(asked, `names ${placeOf(secret)}, which cannot be read (${code})`)

@@ -7,6 +7,7 @@
  * @module
  */
 import type { ClientRequest, IncomingMessage } from "node:http"
+import { Redacted } from "systole"
 import { targetOf } from "./TargetUrl.ts"
 import type { Answer, Headers, Outgoing, Transport } from "./Transport.ts"
 
@@ -14,7 +15,7 @@ import type { Answer, Headers, Outgoing, Transport } from "./Transport.ts"
 export interface Tls {
   readonly ca?: string
   readonly cert?: string
-  readonly key?: string
+  readonly key?: Redacted.Redacted
 }
 
 /** The most addresses of a name that are tried. */
@@ -46,9 +47,10 @@ const requestOf = (outgoing: Outgoing, address: string, tls: Tls): ClientRequest
   const path = url.pathname + url.search
   const options = { agent: false, host: address, port, method, path, headers: grouped([...framing(outgoing), ...headers]) } as const
   if (url.protocol === "http:") return process.getBuiltinModule("node:http").request(options)
-  const { cert: _cert, key: _key, ...trust } = tls
+  const { cert, key, ...trust } = tls
+  const own = isNamed && cert !== undefined && key !== undefined ? { cert, key: Redacted.value(key) } : {}
   const servername = host === address ? "" : host
-  return process.getBuiltinModule("node:https").request({ ...options, ...isNamed ? tls : trust, servername })
+  return process.getBuiltinModule("node:https").request({ ...options, ...trust, ...own, servername })
 }
 
 const answerOf = (message: IncomingMessage, close: () => void): Answer => ({

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Plugin } from "systole"
+import { type Plugin, Redacted } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Options from "../http/Options.ts"
 import * as Secret from "../http/Secret.ts"
@@ -55,11 +55,11 @@ const credentialsOf = (
 ): Signature.Credentials => {
   const read = (secret: Secret.Secret, option: string): string => {
     const asked = { plugin, option, settings }
-    const value = Secret.read(secret, asked).trim()
+    const value = Redacted.value(Secret.read(secret, asked)).trim()
     if (value === "") throw Secret.refused(asked, `names ${Secret.placeOf(secret)}, whose text is empty`)
     return value
   }
-  return { accessKeyId: read(accessKeyId, "accessKeyId"), secretAccessKey: read(secretAccessKey, "secretAccessKey"), region }
+  return { accessKeyId: read(accessKeyId, "accessKeyId"), secretAccessKey: Redacted.make(read(secretAccessKey, "secretAccessKey")), region }
 }
 
 /**

@@ -4,14 +4,19 @@
  * @module
  */
 import { AwsV4Signer } from "aws4fetch"
+import { Redacted } from "systole"
 import type { Headers } from "../http/Transport.ts"
 
 /** The key of an account. */
 export interface Credentials {
   readonly accessKeyId: string
-  readonly secretAccessKey: string
+  readonly secretAccessKey: Redacted.Redacted
   readonly region: string
 }
+
+/** The key as the signer takes it. */
+const shownTo = ({ secretAccessKey, ...credentials }: Credentials) =>
+  ({ ...credentials, secretAccessKey: Redacted.value(secretAccessKey) })
 
 /** A request to sign. The names of its headers are in lower case. */
 export interface Unsigned {
@@ -34,7 +39,7 @@ const sha256 = async (bytes: Uint8Array): Promise<string> =>
 export const sign = async (credentials: Credentials, { body, headers, method, url }: Unsigned, millis: number): Promise<Headers> => {
   const digest = await sha256(body ?? new Uint8Array())
   const signer = new AwsV4Signer({
-    ...credentials,
+    ...shownTo(credentials),
     service: "s3",
     method,
     url,
@@ -55,6 +60,7 @@ export const presign = async (
 ): Promise<string> => {
   const expiring = new URL(url)
   expiring.searchParams.set("X-Amz-Expires", String(seconds))
-  const signer = new AwsV4Signer({ ...credentials, service: "s3", method, url: expiring.href, signQuery: true, datetime: dateOf(millis) })
+  const query = { method, url: expiring.href, signQuery: true, datetime: dateOf(millis) }
+  const signer = new AwsV4Signer({ ...shownTo(credentials), service: "s3", ...query })
   return (await signer.sign()).url.href
 }

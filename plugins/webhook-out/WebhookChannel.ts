@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Channel, type ChannelOptions, type Plugin } from "systole"
+import { Channel, type ChannelOptions, type Plugin, Redacted } from "systole"
 import * as Fields from "../channel/Fields.ts"
 import * as Operations from "../channel/Operations.ts"
 import * as FetchRequest from "../http/FetchRequest.ts"
@@ -61,7 +61,7 @@ const secretsOf = (secrets: ReadonlyArray<Secret.Secret>, settings: Plugin.Chann
   const asked = { plugin: "webhook-out", option: "secrets", settings }
   if (secrets.length === 0) throw Secret.refused(asked, "has no secret; give 1 or more")
   return secrets.map((each) => {
-    const key = WebhookSecret.parse(Secret.read(each, asked))
+    const key = WebhookSecret.parse(Redacted.value(Secret.read(each, asked)))
     if (key === undefined) throw Secret.refused(asked, "names a secret that is not whsec_ and 24 to 64 bytes in base64")
     return key
   })

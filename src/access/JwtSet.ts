@@ -5,6 +5,7 @@
  */
 import { wanted } from "../contract/Tokens.ts"
 import * as Address from "../cell/Address.ts"
+import * as Redacted from "../cell/Redacted.ts"
 import * as Codec from "../contract/Codec.ts"
 import { AccessRefused } from "./AccessRefused.ts"
 import { type Claims, MAX_LENGTH, type Scope, type Settings, TOLERANCE } from "../contract/Jwt.ts"
@@ -33,7 +34,7 @@ export type Verified =
 /** Verifies tokens. Rejects while the keys cannot be loaded. */
 export interface Verifier {
   readonly keys: Keys
-  readonly verify: (jwt: string) => Promise<Verified>
+  readonly verify: (jwt: Redacted.Redacted) => Promise<Verified>
 }
 
 /** The services of a verifier. */
@@ -89,14 +90,15 @@ export class JwtSet {
   }
 
   /** The token of a JWT, at once if it is remembered and the keys are fresh. `isSpent` tells whether its caller may have it verified. */
-  check(jwt: string, isSpent: () => boolean = () => false): Checked | Promise<Checked> {
+  check(shown: Redacted.Redacted, isSpent: () => boolean = () => false): Checked | Promise<Checked> {
+    const jwt = Redacted.value(shown)
     if (jwt.length > MAX_LENGTH) return { refused: refused(`it has ${jwt.length} characters of at most ${MAX_LENGTH}`), id: JWT }
     const digest = this.parts.hash.hex(jwt)
     const token = this.held(digest)
     if (token !== undefined) return { token }
     // For a token that is known, older keys are loaded anew whoever shows it.
     const isKnown = this.remembered.get(digest) !== undefined && this.verifier?.keys.isFresh === false
-    return !isKnown && isSpent() ? { refused: unverified, id: JWT } : this.verified(jwt, digest, isSpent)
+    return !isKnown && isSpent() ? { refused: unverified, id: JWT } : this.verified(shown, digest, isSpent)
   }
 
   /** The token of a digest, if it is remembered and its key holds. */
@@ -112,7 +114,7 @@ export class JwtSet {
     return this.remembered.size
   }
 
-  private async verified(jwt: string, digest: string, isSpent: () => boolean): Promise<Checked> {
+  private async verified(jwt: Redacted.Redacted, digest: string, isSpent: () => boolean): Promise<Checked> {
     try {
       // Concurrent first requests use one, and none waits for the I/O of another, which Workers forbid.
       const made = this.verifier ?? await this.parts.verifier(this.parts.settings, this.parts)

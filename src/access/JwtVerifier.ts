@@ -6,6 +6,7 @@
 import { createLocalJWKSet } from "jose/jwks/local"
 import { createRemoteJWKSet, customFetch } from "jose/jwks/remote"
 import { jwtVerify } from "jose/jwt/verify"
+import * as Redacted from "../cell/Redacted.ts"
 import { MAX_TOLERANCE, type Settings, TOLERANCE } from "../contract/Jwt.ts"
 import type { Keys, Verified, Verifier, VerifierParts } from "./JwtSet.ts"
 import * as Duration from "../time/Duration.ts"
@@ -164,7 +165,7 @@ export const make = (settings: Settings, parts: VerifierParts): Verifier => {
     keys,
     verify: async (jwt) => {
       try {
-        const { payload } = await jwtVerify(jwt, keys.find as never, { ...options, currentDate: new Date(parts.now()) })
+        const { payload } = await jwtVerify(Redacted.value(jwt), keys.find as never, { ...options, currentDate: new Date(parts.now()) })
         return { claims: payload }
       } catch (failure) {
         return refusalOf(failure)

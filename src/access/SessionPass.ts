@@ -8,6 +8,7 @@
  * @module
  */
 import { hmac } from "../cell/Digest.ts"
+import * as Redacted from "../cell/Redacted.ts"
 import { isSame } from "./Token.ts"
 
 /** The use of a pass. */
@@ -28,7 +29,7 @@ export interface Pass {
 export interface Shown extends Pass {
   /** The part that its code is made over. */
   readonly text: string
-  readonly code: string
+  readonly code: Redacted.Redacted
 }
 
 const letters = { bearer: "b", cookie: "c", link: "l" } as const satisfies Readonly<Record<Kind, string>>
@@ -41,38 +42,40 @@ const FORM = /^(sy([bcl])\.([0-9a-f]{16})\.([0-9a-z]{1,9})\.([\w-]{1,80}))\.([0-
 const BEARER = /^bearer +(sy[bl]\.\S{1,200})$/i
 
 /** The bearer or the link that a request shows; `undefined` for any other credential. */
-export const inHeader = (headers: Headers): string | undefined => BEARER.exec(headers.get("authorization") ?? "")?.[1]
+export const inHeader = (headers: Headers): Redacted.Redacted | undefined =>
+  Redacted.given(BEARER.exec(headers.get("authorization") ?? "")?.[1])
 
 /** The parts of a text; `undefined` for a text that is no pass. */
-export const read = (given: string): Shown | undefined => {
-  const [, text = "", letter = "", id = "", end = "", name = "", code = ""] = FORM.exec(given) ?? []
+export const read = (given: Redacted.Redacted | undefined): Shown | undefined => {
+  if (given === undefined) return undefined
+  const [, text = "", letter = "", id = "", end = "", name = "", code = ""] = FORM.exec(Redacted.value(given)) ?? []
   const kind = kinds[letter]
-  return kind === undefined ? undefined : { kind, id, expires: Number.parseInt(end, 36), name, text, code }
+  return kind === undefined ? undefined : { kind, id, expires: Number.parseInt(end, 36), name, text, code: Redacted.make(code) }
 }
 
 /** The whole text of a pass. */
-export const textOf = ({ code, text }: Shown): string => `${text}.${code}`
+export const textOf = ({ code, text }: Shown): string => `${text}.${Redacted.value(code)}`
 
 /** The beginning of an id, by which the passes of a credential are counted. Others may share it. */
 export const ownerIn = (id: string): string => id.slice(0, 4)
 
 /** The secrets of a code: the key of the host, and the digest of the credential's secret. */
 export interface Secrets {
-  readonly key: string
+  readonly key: Redacted.Redacted
   readonly digest: string
 }
 
-const codeOf = ({ digest, key }: Secrets, text: string): string => hmac(key, JSON.stringify([text, digest]))
+const codeOf = ({ digest, key }: Secrets, text: string): string => hmac(Redacted.value(key), JSON.stringify([text, digest]))
 
 /**
  * The text of a pass.
  */
-export const write = ({ expires, id, kind, name }: Pass, secrets: Secrets): string => {
+export const write = ({ expires, id, kind, name }: Pass, secrets: Secrets): Redacted.Redacted => {
   const text = `sy${letters[kind]}.${id}.${expires.toString(36)}.${name}`
-  return `${text}.${codeOf(secrets, text)}`
+  return Redacted.make(`${text}.${codeOf(secrets, text)}`)
 }
 
 /**
  * Whether the code of a pass is made with these secrets. It takes a constant time.
  */
-export const isMadeWith = ({ code, text }: Shown, secrets: Secrets): boolean => isSame(code, codeOf(secrets, text))
+export const isMadeWith = ({ code, text }: Shown, secrets: Secrets): boolean => isSame(Redacted.value(code), codeOf(secrets, text))

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Redacted from "../cell/Redacted.ts"
 import { AccessRefused } from "./AccessRefused.ts"
 import { Remembered } from "./Remembered.ts"
 import * as SessionPass from "./SessionPass.ts"
@@ -45,7 +46,7 @@ export interface Owner<A> {
 
 /** A pass as it is told, once. */
 export interface Made {
-  readonly pass: string
+  readonly pass: Redacted.Redacted
   readonly expires: number
 }
 
@@ -55,7 +56,7 @@ export interface Parts {
   /** Makes so many random bytes. */
   readonly draw: (bytes: number) => Uint8Array
   /** The token of the configuration: its change ends all sessions, and a copy of the table alone makes none. */
-  readonly root: string | undefined
+  readonly root: Redacted.Redacted | undefined
 }
 
 const over = (reason: string): AccessRefused => new AccessRefused("auth/expired", `${reason}. Begin another one with POST /v1/session`)
@@ -79,7 +80,7 @@ const keyless = new AccessRefused(
  */
 export class Sessions {
   private readonly parts: Parts
-  private key: string | undefined
+  private key: Redacted.Redacted | undefined
   /** The digests of the secrets that passes were made with, so that their codes are computed once. */
   private readonly digests = new Remembered<string>()
   /** The refusal that stands for a key that is not there, and its end. */
@@ -135,7 +136,7 @@ export class Sessions {
     return this.parts.set.parts.now()
   }
 
-  private decided<A>(shown: SessionPass.Shown, key: string, find: (name: string) => Owner<A> | undefined): Found<A> {
+  private decided<A>(shown: SessionPass.Shown, key: Redacted.Redacted, find: (name: string) => Owner<A> | undefined): Found<A> {
     const owner = find(shown.name)
     const digest = this.digestOf(shown, key, owner?.digests ?? [""])
     if (owner === undefined || digest === undefined) return { refused: unknown }
@@ -144,7 +145,7 @@ export class Sessions {
   }
 
   /** The one of some digests that a pass is made with. */
-  private digestOf(shown: SessionPass.Shown, key: string, digests: ReadonlyArray<string>): string | undefined {
+  private digestOf(shown: SessionPass.Shown, key: Redacted.Redacted, digests: ReadonlyArray<string>): string | undefined {
     const pass = this.parts.set.parts.hash.hex(SessionPass.textOf(shown))
     const known = this.digests.get(pass)
     if (known !== undefined && digests.includes(known)) return known
@@ -154,13 +155,14 @@ export class Sessions {
   }
 
   /** The key of this host from the random text of its table. */
-  private keyOf(text: string): string {
+  private keyOf(text: string): Redacted.Redacted {
     const { root, set } = this.parts
     this.digests.clear()
-    return this.key = set.parts.hash.hex(JSON.stringify(["systole/session", text, root ?? null]))
+    const secret = root === undefined ? null : Redacted.value(root)
+    return this.key = Redacted.make(set.parts.hash.hex(JSON.stringify(["systole/session", text, secret])))
   }
 
-  private async create(): Promise<string> {
+  private async create(): Promise<Redacted.Redacted> {
     try {
       const text = await this.parts.set.parts.store.key(this.draw(32))
       if (text !== undefined) return this.keyOf(text)

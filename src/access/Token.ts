@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Redacted from "../cell/Redacted.ts"
 import type { Verb } from "../contract/Endpoint.ts"
 
 /**
@@ -43,10 +44,11 @@ const FORM = /^sys_([0-9a-v]{8})_[\w-]{43}$/
 const BEARER = /^bearer +(sys_\S{1,200})$/i
 
 /** The secret that a request shows; `undefined` for any other credential. */
-export const shown = (headers: Headers): string | undefined => BEARER.exec(headers.get("authorization") ?? "")?.[1]
+export const shown = (headers: Headers): Redacted.Redacted | undefined =>
+  Redacted.given(BEARER.exec(headers.get("authorization") ?? "")?.[1])
 
 /** The id in a secret; `undefined` for a text that is none. */
-export const idIn = (secret: string): string | undefined => FORM.exec(secret)?.[1]
+export const idIn = (secret: Redacted.Redacted): string | undefined => FORM.exec(Redacted.value(secret))?.[1]
 
 /** The beginning of the id of a JSON Web Token. Its claim `sub` follows. */
 export const JWT = "jwt:"

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
+import * as Redacted from "../cell/Redacted.ts"
 import type { wanted } from "../contract/Tokens.ts"
 import { isSpaceName } from "../persistence/SpaceName.ts"
 import * as Duration from "../time/Duration.ts"
@@ -17,7 +18,7 @@ export type Wanted = ReturnType<typeof wanted>["Type"]
 /** A secret, which is told once. */
 export interface Secret {
   readonly id: string
-  readonly token: string
+  readonly token: Redacted.Redacted
   readonly expires: number
 }
 
@@ -151,13 +152,13 @@ export class TokenAdmin {
     return this.parts.set.parts.now()
   }
 
-  private secretOf(id: string): string {
+  private secretOf(id: string): Redacted.Redacted {
     const text = btoa(String.fromCharCode(...this.parts.draw(32)))
-    return `${labelOf(id)}_${text.replaceAll("+", "-").replaceAll("/", "_").slice(0, 43)}`
+    return Redacted.make(`${labelOf(id)}_${text.replaceAll("+", "-").replaceAll("/", "_").slice(0, 43)}`)
   }
 
-  private digest(secret: string): string {
-    return this.parts.set.parts.hash.hex(secret)
+  private digest(secret: Redacted.Redacted): string {
+    return this.parts.set.parts.hash.hex(Redacted.value(secret))
   }
 
   private async snapshot(): Promise<Snapshot> {

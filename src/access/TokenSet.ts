@@ -5,6 +5,7 @@
  *
  * @module
  */
+import * as Redacted from "../cell/Redacted.ts"
 import { AccessRefused } from "./AccessRefused.ts"
 import * as Token from "./Token.ts"
 
@@ -122,7 +123,7 @@ export class TokenSet {
   }
 
   /** The token of a secret, at once if the set is fresh and the token was used today. */
-  check(secret: string): Checked | Promise<Checked> {
+  check(secret: Redacted.Redacted): Checked | Promise<Checked> {
     if (this.isFresh) return this.settled(secret)
     return Token.idIn(secret) === undefined ? { refused: unknown } : this.reloaded(secret)
   }
@@ -201,7 +202,7 @@ export class TokenSet {
     return age >= 0 && age <= MAX_AGE
   }
 
-  private async reloaded(secret: string): Promise<Checked> {
+  private async reloaded(secret: Redacted.Redacted): Promise<Checked> {
     try {
       await this.load()
     } catch {
@@ -210,7 +211,7 @@ export class TokenSet {
     return this.settled(secret)
   }
 
-  private settled(secret: string): Checked | Promise<Checked> {
+  private settled(secret: Redacted.Redacted): Checked | Promise<Checked> {
     const checked = this.found(secret)
     return "refused" in checked || checked.token.used === this.today ? checked : this.used(checked)
   }
@@ -249,10 +250,10 @@ export class TokenSet {
   }
 
   /** Hashes each secret once, whether its id is known or not. */
-  private found(secret: string): Checked {
+  private found(secret: Redacted.Redacted): Checked {
     const id = Token.idIn(secret)
     const token = id === undefined ? undefined : this.tokens.get(id)
-    const shown = this.parts.hash.hex(secret)
+    const shown = this.parts.hash.hex(Redacted.value(secret))
     const isShown = (token?.digests ?? NOBODY).map((digest) => Token.isSame(shown, digest)).includes(true)
     if (token === undefined || !isShown) return { refused: unknown }
     const refused = this.ended(token)

@@ -15,6 +15,7 @@ import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Redacted from "../cell/Redacted.ts"
 import * as JsonParser from "../cell/JsonParser.ts"
 import * as JsonText from "../cell/JsonText.ts"
 import type { Config } from "../loader/Config.ts"
@@ -133,7 +134,7 @@ const reasonOf = (failure: unknown): string => {
 export interface Target {
   readonly fetch: Fetch
   readonly url: string
-  readonly token: string | undefined
+  readonly token: Redacted.Redacted | undefined
   readonly unreachable: (failure: unknown) => string
 }
 
@@ -169,7 +170,7 @@ export const connect = ({ fetch, token, unreachable, url }: Target): Client["Ser
             // A redirected request may lose its token or its body, or bring its body to another server.
             redirect: "manual",
             headers: {
-              ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+              ...(token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }),
               ...headers,
               ...(body === undefined ? {} : { "content-type": "application/json" })
             },

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import type * as Redacted from "../cell/Redacted.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Found } from "../loader/Loader.ts"
 import type { Reload } from "../loader/Reload.ts"
@@ -28,7 +29,7 @@ export interface Project {
   /** Ends all streams, so that the server can close. */
   readonly closeStreams: () => void
   /** A token of the operator for the commands of the project. It ends with the process, and no configuration has it. */
-  readonly localToken: string
+  readonly localToken: Redacted.Redacted
 }
 
 /** The places to which an open project writes. */

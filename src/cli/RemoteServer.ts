@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Redacted from "../cell/Redacted.ts"
 import { FORM, TOKEN } from "../loader/Secrets.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 
@@ -27,7 +28,7 @@ export const flag = GlobalFlag.Setting("server")({
 export interface RemoteServer {
   /** The address without a slash at its end. */
   readonly url: string
-  readonly token: string | undefined
+  readonly token: Redacted.Redacted | undefined
 }
 
 const invalid = (url: string, reason: string) =>
@@ -65,5 +66,5 @@ const untold = (reason: string) => new CliFailure({
 export const find = Effect.gen(function*() {
   const given = yield* flag
   if (Option.isNone(given)) return Option.none<RemoteServer>()
-  return Option.some<RemoteServer>({ url: yield* address(given.value), token: Option.getOrUndefined(yield* token) })
+  return Option.some<RemoteServer>({ url: yield* address(given.value), token: Redacted.given(Option.getOrUndefined(yield* token)) })
 })

@@ -10,6 +10,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
+import * as Redacted from "../cell/Redacted.ts"
 import type { Config } from "../loader/Config.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Host } from "./Host.ts"
@@ -19,9 +20,13 @@ const Note = Schema.Struct({ url: Schema.String, pid: Schema.Int, token: Schema.
 /**
  * The address, the process id and the drawn token of a running server.
  */
-export type Note = typeof Note.Type
+export interface Note extends Omit<typeof Note.Type, "token"> {
+  readonly token: Redacted.Redacted
+}
 
 const decodeNote = Schema.decodeUnknownOption(Schema.fromJsonString(Note))
+
+const noteOf = ({ token, ...note }: typeof Note.Type): Note => ({ ...note, token: Redacted.make(token) })
 
 const place = (config: Config) =>
   Effect.gen(function*() {
@@ -31,7 +36,8 @@ const place = (config: Config) =>
   })
 
 const read = (file: string) =>
-  FileSystem.FileSystem.use((fs) => Effect.map(Effect.option(fs.readFileString(file)), Option.flatMap(decodeNote)))
+  FileSystem.FileSystem.use((fs) =>
+    Effect.map(Effect.option(fs.readFileString(file)), (text) => Option.map(Option.flatMap(text, decodeNote), noteOf)))
 
 /** The time-out of the liveness check. A slower server is busy and still owns its data. */
 const LIVENESS_TIMEOUT = "2 seconds"
@@ -66,7 +72,7 @@ export const leave = Effect.fn("ServerFile.leave")(function*(config: Config, not
   const write = Effect.gen(function*() {
     yield* fs.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 })
     yield* fs.remove(draft, { force: true })
-    yield* fs.writeFileString(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 })
+    yield* fs.writeFileString(draft, `${JSON.stringify({ ...note, token: Redacted.value(note.token) })}\n`, { mode: 0o600 })
     yield* fs.rename(draft, file)
   })
   const remove = Effect.gen(function*() {

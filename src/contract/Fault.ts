@@ -84,14 +84,14 @@ const faultOf = (issue: SchemaIssue.Issue, at: Place): Fault => {
   return { ...place, kind: "wrong", expected: expectedBy(issue) }
 }
 
-/** The names of fields with a secret, which no message may show. */
-const secrets: ReadonlySet<PropertyKey | undefined> = new Set(["password", "secret", "secrets", "token"])
+/** The names of fields with a secret or a list of some, which no message may show. A key of a set may be a private one. */
+const secrets: ReadonlySet<PropertyKey | undefined> = new Set(["keys", "password", "secret", "secrets", "token"])
 
 /** The fields whose own fields hold a secret; a text in place of such an object may be that secret. */
 const holders: ReadonlySet<PropertyKey | undefined> = new Set(["ingress", "readers"])
 
 const isSecret = ({ path, value }: Place): boolean =>
-  secrets.has(path.at(-1)) || (typeof value === "string" && holders.has(path.at(-2)))
+  secrets.has(path.at(-1)) || secrets.has(path.at(-2)) || (typeof value === "string" && holders.has(path.at(-2)))
 
 const typeOf = (value: unknown): string => 
   value === undefined ? "undefined" : typeof value === "string" ? `a text of ${value.length} characters` : `a ${typeof value}`

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Redacted from "../cell/Redacted.ts"
 import type { Verb } from "./Endpoint.ts"
 
 /** The algorithms of signatures: those with public keys alone, so that who verifies a token cannot make one. */
@@ -56,8 +57,8 @@ export const MAX_LENGTH = 8192
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 /** The token that a request shows, however long; `undefined` for any other credential. */
-export const shown = (headers: Headers): string | undefined => {
+export const shown = (headers: Headers): Redacted.Redacted | undefined => {
   const header = headers.get("authorization") ?? ""
   const text = header.slice(0, 7).toLowerCase() === "bearer " ? header.slice(7).trim() : ""
-  return FORM.test(text) ? text : undefined
+  return FORM.test(text) ? Redacted.make(text) : undefined
 }

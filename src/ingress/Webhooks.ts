@@ -15,7 +15,7 @@ import * as Signal from "../cell/Signal.ts"
 import * as Fault from "../contract/Fault.ts"
 import * as OwnId from "../kernel/model/OwnId.ts"
 import type { PostedSignal } from "../kernel/view/Space.ts"
-import { type Body as HookBody, type Options, verify, type Webhook } from "../loader/Webhook.ts"
+import { type Body as HookBody, verify, type Webhook } from "../loader/Webhook.ts"
 import * as Access from "./access/Access.ts"
 import * as Body from "./wire/Body.ts"
 import { RequestRefused } from "./wire/Problem.ts"
@@ -54,6 +54,8 @@ interface Placed extends Parts {
   readonly hook: Webhook
   readonly path: string
 }
+
+type Settings = Webhook["options"]
 
 const answer = async (request: Request, placed: Placed): Promise<Response> =>
   placed.take(placed.hook.options.space ?? SPACE, await signalOf(request, placed))
@@ -107,7 +109,7 @@ const objectOf = (given: unknown, path: string): HookBody => {
 }
 
 /** The body by the schema of its webhook. @throws RequestRefused */
-const bodyOf = (given: HookBody, path: string, { body: schema }: Options<HookBody>): HookBody => {
+const bodyOf = (given: HookBody, path: string, { body: schema }: Settings): HookBody => {
   if (schema === undefined) return given
   const exit = Schema.decodeUnknownExit(schema)(given)
   if (Exit.isSuccess(exit)) return exit.value
@@ -118,7 +120,7 @@ const bodyOf = (given: HookBody, path: string, { body: schema }: Options<HookBod
 }
 
 /** The signal of a body, but for its id. */
-const made = (body: HookBody, { payload, signal, target }: Options<HookBody>): PostedSignal => {
+const made = (body: HookBody, { payload, signal, target }: Settings): PostedSignal => {
   const at = target?.(body)
   return {
     signal: Signal.pathOf(typeof signal === "function" ? signal(body) : signal),

@@ -8,6 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Label from "../cell/Label.ts"
+import * as Redacted from "../cell/Redacted.ts"
 import * as Fault from "../contract/Fault.ts"
 import * as SliceTable from "../ledger/SliceTable.ts"
 import * as Limits from "../kernel/model/Limits.ts"
@@ -343,7 +344,7 @@ const withDefaults = (definition: Fields, parts: Parts): Settings => {
     data: definition.data ?? ".data",
     host: definition.host ?? "127.0.0.1",
     port: definition.port ?? 4200,
-    token: definition.token,
+    token: Redacted.given(definition.token),
     check: definition.check,
     create: definition.spaces?.create,
     system: definition.system ?? [],
@@ -353,7 +354,7 @@ const withDefaults = (definition: Fields, parts: Parts): Settings => {
     origins: definition.origins ?? [],
     disabled: [],
     readers: Object.entries(definition.labels?.readers ?? {})
-      .map(([name, { clearance, ...own }]) => ({ name, ...own, atoms: Label.make(clearance) })),
+      .map(([name, { clearance, token }]) => ({ name, atoms: Label.make(clearance), ...token && { token: Redacted.make(token) } })),
     kernel: {
       tempo: Times.amountOf(definition.tempo ?? 100),
       pace: "demand",

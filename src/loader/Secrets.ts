@@ -6,6 +6,7 @@
  *
  * @module
  */
+import * as Redacted from "../cell/Redacted.ts"
 import type { Clearance } from "../kernel/view/Space.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 
@@ -20,7 +21,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 /** A reader and its bearer token. */
 export interface ReaderToken extends Clearance {
-  readonly token: string
+  readonly token: Redacted.Redacted
 }
 
 /** The settings to which the tokens belong. */
@@ -28,7 +29,7 @@ export interface Unsecured {
   /** The host name or address to listen on. */
   readonly host: string
   /** The bearer token of callers. */
-  readonly token: string | undefined
+  readonly token: Redacted.Redacted | undefined
   /** Readers with a limited clearance, by bearer token. */
   readonly readers: ReadonlyArray<Clearance & Partial<Pick<ReaderToken, "token">>>
 }
@@ -54,23 +55,23 @@ export const withTokens = <A extends Unsecured>(settings: A, variables: Variable
   const refuse = (reason: string): never => {
     throw new InvalidConfig({ reason })
   }
-  const token = variables[OPERATOR] ?? settings.token
+  const token = Redacted.given(variables[OPERATOR]) ?? settings.token
   const readers: Array<ReaderToken> = []
   for (const reader of settings.readers) {
     const variable = variableOf(reader.name)
-    const own = variables[variable] ?? reader.token
+    const own = Redacted.given(variables[variable]) ?? reader.token
     if (own === undefined) return refuse(`labels.readers names "${reader.name}", and it has no token. Set ${variable}, or its token`)
     readers.push({ ...reader, token: own })
   }
   const wrong = [[OPERATOR, token] as const, ...readers.map(({ name, token }) => [variableOf(name), token] as const)]
-    .find(([, token]) => token !== undefined && !TOKEN.test(token))
+    .find(([, token]) => token !== undefined && !TOKEN.test(Redacted.value(token)))
   if (wrong !== undefined) return refuse(`${wrong[0]} is no token: ${FORM}`)
   if (!isLoopback(settings.host) && token === undefined) {
     return refuse(
       `host "${settings.host}" can be reached from other machines, and there is no token. Set ${OPERATOR} or token, or use host "127.0.0.1"`
     )
   }
-  const tokens = [token, ...readers.map((reader) => reader.token)]
+  const tokens = [...token === undefined ? [] : [token], ...readers.map((reader) => reader.token)].map(Redacted.value)
   if (readers.length > 0 && (token === undefined || new Set(tokens).size < tokens.length)) {
     return refuse(
       "labels names readers, and not each of them and the operator has a token of its own, so somebody would pass for another. " +

@@ -6,6 +6,7 @@
 import type * as Schema from "effect/Schema"
 import * as Bytes from "../cell/Bytes.ts"
 import { type Data, hmac } from "../cell/Digest.ts"
+import * as Redacted from "../cell/Redacted.ts"
 import type { Sent } from "../cell/Signal.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import type { Variables } from "./Secrets.ts"
@@ -55,12 +56,20 @@ export interface Options<B> {
  */
 export class Webhook {
   readonly _tag = "Webhook"
-  readonly options: Options<Body>
+  readonly options: Omit<Options<Body>, "secret">
+  readonly secrets: ReadonlyArray<Kept>
 
-  constructor(options: Options<Body>) {
+  constructor(options: Omit<Options<Body>, "secret">, secrets: ReadonlyArray<Kept>) {
     this.options = options
+    this.secrets = secrets
   }
 }
+
+/** A secret as a webhook keeps it: hidden, or the variable that has it; `undefined` for one that is not set. */
+type Kept = Redacted.Redacted | undefined | { readonly env: string }
+
+const keptOf = (secret: Secret): Kept =>
+  typeof secret === "string" ? Redacted.given(secret || undefined) : typeof secret === "object" ? secret ?? undefined : undefined
 
 /**
  * Declares a webhook, as the value of a path in the field `ingress` of the configuration.
@@ -86,7 +95,10 @@ export class Webhook {
  * @category constructors
  * @since 0.2.0
  */
-export const webhook = <B = Body>(options: Options<B>): Webhook => new Webhook(options as unknown as Options<Body>)
+export const webhook = <B = Body>({ secret, ...options }: Options<B>): Webhook => {
+  const secrets = Array.isArray(secret) ? secret as ReadonlyArray<Secret> : [secret as Secret]
+  return new Webhook(options as unknown as Options<Body>, secrets.map(keptOf))
+}
 
 /** A time in seconds, and the texts before the body that are signed with it. */
 interface Claim {
@@ -152,22 +164,22 @@ const isSame = (a: string, b: string): boolean => {
   return difference === 0
 }
 
-const secretsOf = ({ secret }: Pick<Options<Body>, "secret">): ReadonlyArray<Secret> => Array.isArray(secret) ? secret : [secret as Secret]
+const variableOf = (secret: Kept): string | undefined => secret === undefined || Redacted.is(secret) ? undefined : secret.env
 
 /** The secrets of a webhook, with those of its variables; `undefined` for one that is not set. */
-export const textsOf = ({ options }: Pick<Webhook, "options">, variables: Variables): ReadonlyArray<string | undefined> =>
-  secretsOf(options).map((secret) => typeof secret === "object" ? variables[secret.env] : secret)
+export const secretsOf = ({ secrets }: Webhook, variables: Variables): ReadonlyArray<Redacted.Redacted | undefined> =>
+  secrets.map((secret) => secret === undefined || Redacted.is(secret) ? secret : Redacted.given(variables[secret.env] || undefined))
 
 /** The variables with secrets of a webhook. */
-export const variablesOf = ({ options }: Webhook): ReadonlyArray<string> =>
-  secretsOf(options).flatMap((secret) => typeof secret === "object" ? [secret.env] : [])
+export const variablesOf = ({ secrets }: Webhook): ReadonlyArray<string> => secrets.flatMap((secret) => variableOf(secret) ?? [])
 
 /**
  * The webhook with the secrets of its variables. One whose secret is not set, or is none of its scheme, is refused.
  *
  * @throws InvalidConfig
  */
-export const withSecrets = (path: string, { options }: Webhook, variables: Variables): Webhook => {
+export const withSecrets = (path: string, hook: Webhook, variables: Variables): Webhook => {
+  const { options } = hook
   const { scheme = "standard", tolerance = 1 } = options
   const seconds = Duration.amountOf(tolerance, 1000)
   if (!(seconds >= 1 && seconds <= MAX_TOLERANCE)) {
@@ -177,27 +189,30 @@ export const withSecrets = (path: string, { options }: Webhook, variables: Varia
   if (!Object.hasOwn(schemes, scheme)) {
     throw new InvalidConfig({ reason: `ingress ${path} has the scheme "${String(scheme)}"; there are ${Object.keys(schemes).join(", ")}` })
   }
-  const texts = textsOf({ options }, variables)
-  for (const [i, text] of (texts.length === 0 ? [undefined] : texts).entries()) {
-    const reason = faultOf(text, scheme)
+  const secrets = secretsOf(hook, variables)
+  for (const [i, secret] of (secrets.length === 0 ? [undefined] : secrets).entries()) {
+    const reason = faultOf(secret, scheme)
     if (reason === undefined) continue
-    const secret = secretsOf(options)[i]
-    const variable = typeof secret === "object" ? secret.env : "its variable"
+    const variable = variableOf(hook.secrets[i])
     throw new InvalidConfig({
-      reason: `ingress ${path} has a secret that is ${reason}. Set ${variable} to the secret of the sender`,
-      isUnset: (text ?? "") === "" && typeof secret !== "object"
+      reason: `ingress ${path} has a secret that is ${reason}. Set ${variable ?? "its variable"} to the secret of the sender`,
+      isUnset: secret === undefined && variable === undefined
     })
   }
-  return new Webhook({ ...options, secret: texts })
+  return new Webhook(options, secrets)
 }
 
 /** At least 24 bytes in base64. */
 const STANDARD = /^(?:whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/
 
-const faultOf = (secret: unknown, scheme: Scheme): string | undefined => {
-  if (typeof secret !== "string" || secret === "") return "not set"
-  return scheme !== "standard" || STANDARD.test(secret) ? undefined : "not whsec_ and at least 24 bytes in base64"
+const faultOf = (secret: Redacted.Redacted | undefined, scheme: Scheme): string | undefined => {
+  if (secret === undefined) return "not set"
+  return scheme !== "standard" || STANDARD.test(Redacted.value(secret)) ? undefined : "not whsec_ and at least 24 bytes in base64"
 }
+
+/** The secrets that are set, as texts. */
+const textsOf = ({ secrets }: Webhook): ReadonlyArray<string> =>
+  secrets.flatMap((secret) => Redacted.is(secret) ? [Redacted.value(secret)] : [])
 
 /** The result of a verification: the id of the message as its headers give it, or the fault. */
 export type Verified = { readonly id: string | null | undefined } | { readonly fault: "signature" | "timestamp" }
@@ -222,7 +237,7 @@ export const verify = (webhook: Webhook, { body, headers, now }: Delivery): Veri
   const { claim, form, key } = schemes[scheme]
   const { before, id, seconds, signatures } = claim(headers)
   const signed = Bytes.concat([new TextEncoder().encode(before), body])
-  const expected = signatures.length === 0 ? [] : secretsOf(webhook.options).map((secret) => hmac(key(String(secret)), signed, form))
+  const expected = signatures.length === 0 ? [] : textsOf(webhook).map((secret) => hmac(key(secret), signed, form))
   const isSigned = expected.filter((digest) => signatures.filter((each) => isSame(each, digest)).length > 0).length > 0
   if (!isSigned) return { fault: "signature" }
   // A time that is no number fits no tolerance.

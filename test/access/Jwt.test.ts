@@ -1,6 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { defineConfig, Enzyme } from "systole"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import type * as Jwt from "../../src/contract/Jwt.ts"
 import * as JwtVerifier from "../../src/access/JwtVerifier.ts"
 import { MAX_REMEMBERED } from "../../src/access/Remembered.ts"
@@ -26,7 +27,7 @@ describe("A JSON Web Token", () => {
     const { code, set } = make(settings(local))
     const jwt = await first.sign(claims(START))
     assert.strictEqual(await code(jwt), "jwt:alice")
-    const again = set.check(jwt)
+    const again = set.check(Redacted.make(jwt))
     assert.isFalse(again instanceof Promise, "it is remembered")
     const several = make(settings(local, { audience: ["other", AUDIENCE], algorithms: ["RS256", "ES256"] }))
     assert.strictEqual(await several.code(await rsa.sign(claims(START))), "jwt:alice")
@@ -56,7 +57,8 @@ describe("A JSON Web Token", () => {
     }
     for (const [name, jwt] of Object.entries(wrong)) assert.strictEqual(await code(jwt), "auth/jwt", name)
     assert.strictEqual(set.size, 0)
-    const [mine, theirs] = [await set.check(await first.sign(claims(START, { aud: "other" }))), await set.check(wrong["another body"])]
+    const checked = (jwt: string) => set.check(Redacted.make(jwt))
+    const [mine, theirs] = [await checked(await first.sign(claims(START, { aud: "other" }))), await checked(wrong["another body"])]
     assert.match("refused" in mine ? mine.refused.message : "", /its claim aud does not fit/)
     assert.match("refused" in theirs ? theirs.refused.message : "", /its signature does not fit/)
   })
@@ -90,7 +92,7 @@ describe("A JSON Web Token", () => {
         return scopes[sub] as Jwt.Scope
       }
     }))
-    const checked = await set.check(await first.sign(claims(START)))
+    const checked = await set.check(Redacted.make(await first.sign(claims(START))))
     assert.deepInclude("token" in checked ? checked.token : {}, scopes["alice"] as object)
     for (const sub of ["thrown", "thrown", ...Object.keys(scopes).slice(1)]) {
       assert.strictEqual(await code(await first.sign(claims(START, { sub }))), "auth/jwt", sub)
@@ -112,10 +114,10 @@ describe("A JSON Web Token", () => {
   it("that is too long, or whose key cannot be used, is told so, and the log has the key", async () => {
     const damaged = { ...second.jwk, x: "AAAA", kid: "damaged" }
     const { set, told } = make(settings({ keys: [{ ...damaged }] }))
-    const long = await set.check(`a.${"b".repeat(9000)}.c`)
+    const long = await set.check(Redacted.make(`a.${"b".repeat(9000)}.c`))
     assert.match("refused" in long ? long.refused.message : "", /has 9004 characters of at most 8192/)
     for (let i = 0; i < 3; i++) {
-      const checked = await set.check(await second.sign(claims(START), { kid: "damaged" }))
+      const checked = await set.check(Redacted.make(await second.sign(claims(START), { kid: "damaged" })))
       assert.match("refused" in checked ? `${checked.refused.code} ${checked.refused.message}` : "", /^auth\/jwt .* cannot be used/)
     }
     assert.lengthOf(told, 1)
@@ -134,7 +136,7 @@ describe("A JSON Web Token", () => {
     }
     verify.mockRestore()
     assert.strictEqual(set.size, MAX_REMEMBERED)
-    assert.isTrue(set.check(signed) instanceof Promise, "the oldest is verified again")
+    assert.isTrue(set.check(Redacted.make(signed)) instanceof Promise, "the oldest is verified again")
   })
 })
 
@@ -153,7 +155,7 @@ describe("The keys of an issuer", () => {
     assert.strictEqual(await code(next), "jwt:alice")
     assert.strictEqual(server.asked, 2)
     assert.strictEqual(await code(jwts[0] ?? ""), "auth/jwt", "its key is withdrawn")
-    assert.isFalse(set.check(next) instanceof Promise)
+    assert.isFalse(set.check(Redacted.make(next)) instanceof Promise)
   }))
 
   it("are loaded anew after ten minutes, which ends the tokens of a withdrawn one", () => withServer(async (server) => {
@@ -201,23 +203,23 @@ describe("The keys of an issuer", () => {
       server.answer = keysOf(first)
       const { set, told } = make(settings(server.url))
       const jwt = await first.sign(claims(START))
-      await set.check(jwt)
+      await set.check(Redacted.make(jwt))
       vi.setSystemTime(START + JwtVerifier.KEYS_AGE)
       const asked = new Promise<() => void>((resolve) => {
         server.answer = (response) => resolve(() => void response.writeHead(500).end())
       })
-      const waits = set.check(jwt, () => true)
+      const waits = set.check(Redacted.make(jwt), () => true)
       assert.isTrue(waits instanceof Promise)
       const end = await asked
-      for (let i = 0; i < 10; i++) assert.property(set.check(jwt), "token", "it is answered at once")
+      for (let i = 0; i < 10; i++) assert.property(set.check(Redacted.make(jwt)), "token", "it is answered at once")
       end()
       assert.property(await waits, "token")
-      for (let i = 0; i < 10; i++) assert.property(set.check(jwt), "token")
+      for (let i = 0; i < 10; i++) assert.property(set.check(Redacted.make(jwt)), "token")
       assert.strictEqual(server.asked, 2)
       assert.lengthOf(told, 1)
       vi.setSystemTime(START + JwtVerifier.KEYS_AGE + JwtVerifier.KEYS_RETRY_KNOWN)
       server.answer = keysOf(second)
-      const refused = await set.check(jwt)
+      const refused = await set.check(Redacted.make(jwt))
       assert.strictEqual("refused" in refused ? refused.refused.code : "", "auth/jwt", "its key is withdrawn")
       assert.strictEqual(server.asked, 3)
     }))

@@ -2,15 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import * as AccessTable from "../../src/access/AccessTable.ts"
-import { idIn, type Token } from "../../src/access/Token.ts"
+import type { Token } from "../../src/access/Token.ts"
 import type { Change, Store } from "../../src/access/TokenSet.ts"
 import * as Withdrawn from "../../src/access/Withdrawn.ts"
 import * as HostAccess from "../../src/main/host/HostAccess.ts"
 import type { Env } from "../../src/main/workers/Platform.ts"
 import { databaseOf, storeOf } from "../../src/main/workers/TokenObject.ts"
 import * as MemoryObject from "../main/MemoryObject.ts"
-import { codeOf, make } from "./TestTokens.ts"
+import { codeOf, idIn, make } from "./TestTokens.ts"
 
 const token = (id: string): Token => ({ id, verbs: ["read"], created: 0, expires: 10, digests: ["0".repeat(64)] })
 
@@ -61,11 +62,11 @@ suite("an object", (run) => run(inObject()))
 describe("A table of tokens that is restored from a copy", () => {
   /** Two hosts one after the other: the second starts with the table of an earlier moment. */
   const restarted = async (store: Store, { copy, restore }: { readonly copy: () => unknown; readonly restore: () => unknown }) => {
-    const { admin, check, clock, create } = make({ store })
+    const { admin, check, clock, create, rotate } = make({ store })
     const made = () => create({ verbs: ["read"] })
     const [kept, revoked, rotated] = [await made(), await made(), await made()]
     const id = idIn(rotated) ?? ""
-    const { token: newer } = await admin.rotate(id, undefined)
+    const newer = await rotate(id)
     copy()
     await admin.revoke(idIn(revoked) ?? "")
     await admin.settle(id)
@@ -104,7 +105,7 @@ describe("A table of tokens that is restored from a copy", () => {
     const DIRECTORY = { getByName: stub } as unknown as Env["DIRECTORY"]
     let rows: ReadonlyArray<ReadonlyArray<unknown>> = []
     let revision = ""
-    await restarted(storeOf({ DIRECTORY }, "proof"), {
+    await restarted(storeOf({ DIRECTORY }, Redacted.make("proof")), {
       copy: () => {
         rows = databaseFor("@access").rows("SELECT id, row FROM token")
         revision = String(databaseFor("@access").rows("SELECT text FROM revision")[0]?.[0])

@@ -5,6 +5,7 @@
  */
 import type * as Jwt from "../../src/contract/Jwt.ts"
 import { JwtSet } from "../../src/access/JwtSet.ts"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import * as JwtVerifier from "../../src/access/JwtVerifier.ts"
 import { hash } from "../../src/persistence/PureSha256.ts"
 import { AUDIENCE, ISSUER } from "./Issuer.ts"
@@ -23,7 +24,7 @@ export const make = (given: Jwt.Settings) => {
     fetch: (url, init) => fetch(url, init), report: (failure) => told.push(String(failure))
   })
   const code = async (jwt: string): Promise<string> => {
-    const checked = await set.check(jwt)
+    const checked = await set.check(Redacted.make(jwt))
     return "refused" in checked ? checked.refused.code : checked.token.id
   }
   return { code, set, told }

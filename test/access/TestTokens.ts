@@ -6,7 +6,9 @@
 import { createHash, randomBytes } from "node:crypto"
 import { Sessions } from "../../src/access/Sessions.ts"
 import { TokenAdmin, type Wanted } from "../../src/access/TokenAdmin.ts"
+import * as Token from "../../src/access/Token.ts"
 import { type Store, TokenSet } from "../../src/access/TokenSet.ts"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import * as HostAccess from "../../src/main/host/HostAccess.ts"
 
 export const DAY = 86_400_000
@@ -23,15 +25,20 @@ export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, report, root, st
 } = {}) => {
   const set = new TokenSet({ store, hash, now: () => clock.now, report })
   const admin = new TokenAdmin({ set, draw: randomBytes })
-  const sessions = new Sessions({ set, draw: randomBytes, root })
-  const create = async (wanted: Wanted) => (await admin.create(wanted, undefined)).token
+  const sessions = new Sessions({ set, draw: randomBytes, root: Redacted.given(root) })
+  const create = async (wanted: Wanted) => Redacted.value((await admin.create(wanted, undefined)).token)
+  /** Another secret of a token. */
+  const rotate = async (id: string) => Redacted.value((await admin.rotate(id, undefined)).token)
   /** The code of the refusal of a secret, or the id of its token. */
   const check = async (secret: string): Promise<string> => {
-    const checked = await set.check(secret)
+    const checked = await set.check(Redacted.make(secret))
     return "refused" in checked ? checked.refused.code : checked.token.id
   }
-  return { admin, check, clock, create, sessions, set, store }
+  return { admin, check, clock, create, rotate, sessions, set, store }
 }
+
+/** The id in a secret. */
+export const idIn = (secret: string): string | undefined => Token.idIn(Redacted.make(secret))
 
 /** The code with which a promise fails. */
 export const codeOf = (promise: Promise<unknown>): Promise<unknown> =>

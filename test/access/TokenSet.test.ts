@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import type { AccessRefused } from "../../src/access/AccessRefused.ts"
-import * as Token from "../../src/access/Token.ts"
+import { MAX_TOKENS, type Token } from "../../src/access/Token.ts"
 import { MAX_AGE, RETRY, type Snapshot, type Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/host/HostAccess.ts"
-import { codeOf, DAY, make } from "./TestTokens.ts"
+import { codeOf, DAY, idIn, make } from "./TestTokens.ts"
 
 const wrong = (id = "00000000") => `sys_${id}_${"A".repeat(43)}`
 
@@ -12,9 +13,9 @@ describe("A token", () => {
     const { check, clock, create } = make()
     const long = await create({ verbs: ["read"] })
     const short = await create({ verbs: ["read"], expires: "5m" })
-    assert.strictEqual(await check(long), Token.idIn(long))
+    assert.strictEqual(await check(long), idIn(long))
     clock.now += 5 * 60_000 - 1
-    assert.strictEqual(await check(short), Token.idIn(short))
+    assert.strictEqual(await check(short), idIn(short))
     clock.now += 1
     assert.strictEqual(await check(short), "auth/expired")
     clock.now += 90 * DAY
@@ -24,21 +25,21 @@ describe("A token", () => {
   it("is refused with another secret, as an unknown one is", async () => {
     const { check, create, set } = make()
     const secret = await create({ verbs: ["read"] })
-    const id = Token.idIn(secret) ?? ""
+    const id = idIn(secret) ?? ""
     for (const other of [wrong(id), wrong(), secret.slice(0, -1), `${secret}x`, "sys_", secret.toUpperCase()]) {
       assert.strictEqual(await check(other), "auth/missing", other)
     }
-    const [mine, other] = await Promise.all([set.check(wrong(id)), set.check(wrong())])
+    const [mine, other] = await Promise.all([set.check(Redacted.make(wrong(id))), set.check(Redacted.make(wrong()))])
     assert.deepStrictEqual(mine, other)
   })
 
   it("has two secrets during a rotation, and the newest after it", async () => {
-    const { admin, check, create } = make()
+    const { admin, check, create, rotate } = make()
     const first = await create({ verbs: ["read"] })
-    const id = Token.idIn(first) ?? ""
-    const { token: second } = await admin.rotate(id, undefined)
+    const id = idIn(first) ?? ""
+    const second = await rotate(id)
     assert.deepStrictEqual([await check(first), await check(second)], [id, id])
-    const { token: third } = await admin.rotate(id, undefined)
+    const third = await rotate(id)
     assert.deepStrictEqual([await check(first), await check(second), await check(third)], ["auth/missing", id, id])
     assert.lengthOf((await admin.settle(id)).digests, 1)
     assert.deepStrictEqual([await check(second), await check(third)], ["auth/missing", id])
@@ -48,7 +49,7 @@ describe("A token", () => {
     const here = make()
     const there = make({ clock: here.clock, store: here.store })
     const secret = await here.create({ verbs: ["read"] })
-    const id = Token.idIn(secret) ?? ""
+    const id = idIn(secret) ?? ""
     assert.strictEqual(await there.check(secret), id)
     await here.admin.revoke(id)
     const ended = ({ set }: typeof here) => (set.refusalOf({ id, expires: Infinity }) as AccessRefused | undefined)?.code
@@ -65,11 +66,11 @@ describe("A token", () => {
     const { admin, check, clock, create } = make({ store })
     const secret = await create({ verbs: ["read"] })
     const backup = await inner.load()
-    await admin.revoke(Token.idIn(secret) ?? "")
+    await admin.revoke(idIn(secret) ?? "")
     restored.snapshot = backup
     clock.now += MAX_AGE + 1
     assert.strictEqual(await check(secret), "auth/revoked")
-    assert.strictEqual(await make({ store, clock }).check(secret), Token.idIn(secret))
+    assert.strictEqual(await make({ store, clock }).check(secret), idIn(secret))
   })
 
   it("notes the day of its newest use once a day, and is accepted where no note can be taken", async () => {
@@ -88,7 +89,7 @@ describe("A token", () => {
     assert.strictEqual((await admin.list("", 10)).tokens[0]?.used, "2026-11-28")
     const full = make({ clock, store: { ...inner, use: () => Promise.reject(new Error("disk full")) } })
     clock.now += DAY
-    assert.strictEqual(await full.check(secret), Token.idIn(secret))
+    assert.strictEqual(await full.check(secret), idIn(secret))
   })
 })
 
@@ -98,9 +99,9 @@ describe("A set of tokens", () => {
     const secret = await first.create({ verbs: ["read"] })
     const second = make({ clock: first.clock, store: first.store })
     const other = await second.create({ verbs: ["read"] })
-    assert.deepStrictEqual([await second.check(secret), await second.check(other)], [secret, other].map(Token.idIn))
+    assert.deepStrictEqual([await second.check(secret), await second.check(other)], [secret, other].map(idIn))
     second.clock.now += MAX_AGE + 1
-    assert.deepStrictEqual([await second.check(secret), await second.check(other)], [secret, other].map(Token.idIn))
+    assert.deepStrictEqual([await second.check(secret), await second.check(other)], [secret, other].map(idIn))
   })
 
   it("older than 10 seconds refuses tokens while its store fails, and accepts them again after it", async () => {
@@ -109,7 +110,7 @@ describe("A set of tokens", () => {
     const store: Store = { ...inner, load: (known) => isBroken ? Promise.reject(new Error("damaged")) : inner.load(known) }
     const { check, clock, create } = make({ store })
     const secret = await create({ verbs: ["read"] })
-    const id = Token.idIn(secret)
+    const id = idIn(secret)
     await check(secret)
     isBroken = true
     clock.now += MAX_AGE
@@ -153,10 +154,10 @@ describe("A set of tokens", () => {
     const store: Store = { ...inner, load: (known) => (loads++, inner.load(known)) }
     const { create, set } = make({ store })
     await create({ verbs: ["read"] })
-    await set.check(wrong())
+    await set.check(Redacted.make(wrong()))
     const before = loads
     for (let i = 0; i < 20_000; i++) {
-      const checked = set.check(wrong(i.toString(32).padStart(8, "0")))
+      const checked = set.check(Redacted.make(wrong(i.toString(32).padStart(8, "0"))))
       if (checked instanceof Promise || !("refused" in checked)) assert.fail("refused at once")
       set.deny(`${i}`, checked.refused.code)
     }
@@ -169,7 +170,7 @@ describe("A set of tokens", () => {
 describe("The administration of tokens", () => {
   it("keeps at most 1,000 live tokens", async () => {
     const { admin, clock, store } = make()
-    const tokens = Array.from({ length: Token.MAX_TOKENS }, (_, i): Token.Token =>
+    const tokens = Array.from({ length: MAX_TOKENS }, (_, i): Token =>
       ({ id: `t${`${i}`.padStart(7, "0")}`, verbs: ["read"], created: 0, expires: clock.now + DAY, digests: [] }))
     let known = ""
     for (const [i, token] of tokens.entries()) {
@@ -196,17 +197,17 @@ describe("The administration of tokens", () => {
     for (const prefix of ["data", "/data/../sys", "/data//a", "/data/"]) {
       assert.notStrictEqual(await codeOf((async () => admin.create({ prefixes: [prefix], verbs: ["read"] }, undefined))()), "done", prefix)
     }
-    const by: Token.Token = { id: "00000000", verbs: ["admin", "read"], created: 0, expires: Infinity, digests: [] }
+    const by: Token = { id: "00000000", verbs: ["admin", "read"], created: 0, expires: Infinity, digests: [] }
     assert.strictEqual(await codeOf(admin.create({ verbs: ["read", "admin"] }, by)), "done")
     assert.strictEqual(await codeOf((async () => admin.create({ verbs: ["write"] }, by))()), "access/verb")
     const brief = { ...by, expires: clock.now + 60_000 }
     assert.strictEqual((await admin.create({ verbs: ["read"] }, brief)).expires, brief.expires)
     assert.strictEqual((await admin.create({ verbs: ["read"], expires: "1m" }, brief)).expires, brief.expires)
     assert.strictEqual(await codeOf((async () => admin.create({ verbs: ["read"], expires: "61s" }, brief))()), "access/invalid")
-    const longer = Token.idIn(await create({ verbs: ["read"] })) ?? ""
+    const longer = idIn(await create({ verbs: ["read"] })) ?? ""
     assert.strictEqual(await codeOf(admin.rotate(longer, brief)), "access/invalid")
     assert.strictEqual(await codeOf(admin.rotate(longer, by)), "done")
-    const other = Token.idIn(await create({ verbs: ["write"] })) ?? ""
+    const other = idIn(await create({ verbs: ["write"] })) ?? ""
     assert.strictEqual(await codeOf(admin.rotate(other, by)), "access/verb")
   })
 })

@@ -6,6 +6,7 @@
  * @module
  */
 import { randomBytes } from "node:crypto"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import { Sessions } from "../../src/access/Sessions.ts"
 import { TokenAdmin } from "../../src/access/TokenAdmin.ts"
 import { TokenSet } from "../../src/access/TokenSet.ts"
@@ -36,7 +37,8 @@ export const make = async (hash: Hash["Service"], url: string) => {
   const scope = { verbs: ["read", "signal"] as const }
   const jwks = { keys: [{ ...issuer.jwk }] }
   const jwt: Settings = { issuer: ISSUER, audience: AUDIENCE, algorithms: ["ES256"], jwks, claims: () => scope }
-  const { id, token } = await admin.create(scope, undefined)
+  const { id, token: made } = await admin.create(scope, undefined)
+  const token = Redacted.value(made)
   const { pass } = await sessions.make("cookie", { name: `token-${id}`, digest: hash.hex(token) }, SESSION_MILLIS)
   const cookie = SessionCookie.header(new Request(url), pass, SESSION_MILLIS).split(";", 1)[0] ?? ""
   const lines: Lines = {

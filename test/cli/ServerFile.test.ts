@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import { Host } from "../../src/cli/Host.ts"
 import * as ServerFile from "../../src/cli/ServerFile.ts"
 import * as Config from "../../src/loader/Config.ts"
@@ -34,7 +35,8 @@ describe("ServerFile", () => {
       const root = yield* folder
       const config = yield* Config.decode({})
       const find = (pid: number) => Effect.map(ServerFile.find(config), Option.isSome).pipe(Effect.provide(host(root, pid)))
-      const left = (url: string) => ServerFile.leave(config, { url, pid: 1, token: "a-token" }).pipe(Effect.provide(host(root, 1)))
+      const left = (url: string) =>
+        ServerFile.leave(config, { url, pid: 1, token: Redacted.make("a-token") }).pipe(Effect.provide(host(root, 1)))
       assert.isFalse(yield* find(2))
       yield* left(yield* answering(200, `{"status":"live"}`))
       assert.isTrue(yield* find(2))
@@ -53,7 +55,7 @@ describe("ServerFile", () => {
       const find = Effect.map(ServerFile.find(config), Option.map(({ pid }) => pid)).pipe(Effect.provide(host(root, 9)))
       const [first, second] = [yield* Scope.make(), yield* Scope.make()]
       const leave = (pid: number, scope: Scope.Scope) =>
-        ServerFile.leave(config, { url, pid, token: "a-token" }).pipe(Effect.provide(host(root, pid)), Scope.provide(scope))
+        ServerFile.leave(config, { url, pid, token: Redacted.make("a-token") }).pipe(Effect.provide(host(root, pid)), Scope.provide(scope))
       yield* leave(1, first)
       yield* leave(2, second)
       yield* Scope.close(first, Exit.void)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import * as Guard from "../../src/ingress/access/Guard.ts"
 import { serve } from "./TestIngress.ts"
 
@@ -9,11 +10,12 @@ const hash = {
   start: () => assert.fail("not asked for")
 }
 const token = "a-token-of-some-length"
+const known = Redacted.make(token)
 const request = (headers: Readonly<Record<string, string>>, url = "http://localhost:4200/v1/spaces") => new Request(url, { headers })
 
 describe("Guard", () => {
   it("requires the token if one is configured", () => {
-    const check = Guard.make({ token, loopback: true }, hash)
+    const check = Guard.make({ token: known, loopback: true }, hash)
     const codes = (authorization: string) => check(request({ authorization }))?.code
     assert.strictEqual(check(request({}))?.code, "auth/missing")
     assert.strictEqual(codes("Bearer wrong"), "auth/missing")
@@ -25,17 +27,19 @@ describe("Guard", () => {
   })
 
   it("accepts the token of the process, with and without a configured one", () => {
-    const localToken = "drawn-at-the-start"
-    for (const rules of [{ token, localToken, loopback: true }, { token: undefined, localToken, loopback: true }]) {
+    const drawn = "drawn-at-the-start"
+    const localToken = Redacted.make(drawn)
+    for (const rules of [{ token: known, localToken, loopback: true }, { token: undefined, localToken, loopback: true }]) {
       const check = Guard.make(rules, hash)
-      assert.isUndefined(check(request({ authorization: `Bearer ${localToken}` })))
+      assert.isUndefined(check(request({ authorization: `Bearer ${drawn}` })))
       assert.strictEqual(check(request({ authorization: "Bearer wrong" }))?.code, "auth/missing")
     }
-    assert.strictEqual(Guard.make({ token, loopback: true }, hash)(request({ authorization: "Bearer undefined" }))?.code, "auth/missing")
+    const check = Guard.make({ token: known, loopback: true }, hash)
+    assert.strictEqual(check(request({ authorization: "Bearer undefined" }))?.code, "auth/missing")
   })
 
   it("accepts any host name with the token", () => {
-    const check = Guard.make({ token, loopback: true }, hash)
+    const check = Guard.make({ token: known, loopback: true }, hash)
     assert.isUndefined(check(request({ authorization: `Bearer ${token}`, host: "shop.example" })))
   })
 

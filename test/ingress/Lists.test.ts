@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Hash, Kernel, Reporter, Slices } from "systole"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import * as App from "../../src/ingress/App.ts"
 import * as Lists from "../../src/ingress/route/Lists.ts"
 import { BAR, COUNT, counted, filled, Rows } from "../kernel/view/ListedSpace.ts"
@@ -93,8 +94,9 @@ const serve = Effect.gen(function*() {
   const space = yield* filled
   const services = { slices: Slices.all, kernel: yield* Kernel, hash: yield* Hash }
   const app = App.make(services, {
-    token: "operator-operator", loopback: true, reporter: new Reporter(() => {}), closing: new AbortController().signal, pages: {},
-    debug: true, readers: [{ name: "web", atoms: [], token: "reader-reader" }]
+    token: Redacted.make("operator-operator"), loopback: true, reporter: new Reporter(() => {}), pages: {},
+    closing: new AbortController().signal,
+    debug: true, readers: [{ name: "web", atoms: [], token: Redacted.make("reader-reader") }]
   })
   return { app, space }
 })

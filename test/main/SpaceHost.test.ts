@@ -1,5 +1,6 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Enzyme, Retry } from "systole"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import { surely } from "../../src/main/workers/Alarm.ts"
 import type { DirectoryStub, Env, Storage } from "../../src/main/workers/Platform.ts"
 import { make } from "../../src/main/workers/Settings.ts"
@@ -82,7 +83,7 @@ describe("A signal that the Worker in front verified", () => {
   it("is taken as by a request, once for its id", async () => {
     await ask("PUT")
     for (const duplicate of [false, true]) {
-      const answer = await host.post({ proof: settings.proof, signal, payload: "{\"sum\":5}" })
+      const answer = await host.post({ proof: Redacted.value(settings.proof), signal, payload: "{\"sum\":5}" })
       assert.strictEqual(answer.status, 202)
       assert.include(await answer.json(), { duplicate })
     }
@@ -93,7 +94,7 @@ describe("A signal that the Worker in front verified", () => {
     const codeOf = async (proof: string, given: object) =>
       ((await (await host.post({ proof, signal: { ...signal, ...given }, payload: undefined })).json()) as { readonly code: string }).code
     assert.strictEqual(await codeOf("guessed", {}), "auth/missing")
-    assert.strictEqual(await codeOf(settings.proof, { target: "no address" }), "address/invalid")
+    assert.strictEqual(await codeOf(Redacted.value(settings.proof), { target: "no address" }), "address/invalid")
   })
 })
 

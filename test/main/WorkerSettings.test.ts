@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Enzyme } from "systole"
+import { Enzyme, Redacted } from "systole"
 import * as Config from "../../src/loader/Config.ts"
 import * as Gate from "../../src/main/workers/Gate.ts"
 import type * as ManifestModules from "../../src/main/module/ManifestModules.ts"
@@ -24,7 +24,8 @@ describe("the settings of a built Worker", () => {
     const labels = { cells: { "/data/pay/**": ["salary"] }, readers: { hr: { clearance: ["salary"] } } }
     const env = { SYSTOLE_TOKEN: "the-operators-own-token", SYSTOLE_TOKEN_HR: "the-token-of-a-reader" }
     const { config } = settings({ token: "a-token-of-the-project", labels }, env)
-    assert.deepStrictEqual([config.token, config.readers.map(({ token }) => token)], [env.SYSTOLE_TOKEN, [env.SYSTOLE_TOKEN_HR]])
+    const texts = [config.token, ...config.readers.map(({ token }) => token)].map((token) => token && Redacted.value(token))
+    assert.deepStrictEqual(texts, [env.SYSTOLE_TOKEN, env.SYSTOLE_TOKEN_HR])
     assert.throws(() => settings({ token: "a-token-of-the-project", labels }, {}), "SYSTOLE_TOKEN_HR")
   })
 

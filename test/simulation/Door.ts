@@ -5,6 +5,7 @@
  */
 import { Effect, type Layer } from "effect"
 import { type Hash, type Kernel, Reporter, Slices, type Space } from "systole"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import * as App from "../../src/ingress/App.ts"
 import { present } from "../support/Present.ts"
 import { over } from "./Over.ts"
@@ -64,8 +65,8 @@ export const make = ({ clock, hash, kernel, wrong }: {
 }) => {
   let app: App.App | undefined
   const made = (): App.App => app ??= App.make({ kernel: timed(kernel, clock), hash, slices: Slices.all }, {
-    token: OPERATOR,
-    readers: [{ name: "reader", token: READER, atoms: [] }],
+    token: Redacted.make(OPERATOR),
+    readers: [{ name: "reader", token: Redacted.make(READER), atoms: [] }],
     loopback: false,
     reporter: new Reporter(() => {}),
     closing: new AbortController().signal,

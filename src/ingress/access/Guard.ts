@@ -6,6 +6,7 @@
  *
  * @module
  */
+import * as Redacted from "../../cell/Redacted.ts"
 import { isSame } from "../../access/Token.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import { RequestRefused } from "../wire/Problem.ts"
@@ -14,21 +15,21 @@ import type { Clearance } from "../../kernel/view/Space.ts"
 /** The authentication settings. */
 export interface Rules {
   /** The bearer token of the operator. */
-  readonly token: string | undefined
+  readonly token: Redacted.Redacted | undefined
   /** A further token of the operator, which the process draws at its start for the commands of its project. */
-  readonly localToken?: string | undefined
+  readonly localToken?: Redacted.Redacted | undefined
   /** The origins of the pages of other sites that may read answers; none unless given. */
   readonly origins?: ReadonlyArray<string> | undefined
   /** True if the server listens on a loopback address. */
   readonly loopback: boolean
   /** The readers with a limited clearance, each with its own token. */
-  readonly readers?: ReadonlyArray<Clearance & { readonly token: string }> | undefined
+  readonly readers?: ReadonlyArray<Clearance & { readonly token: Redacted.Redacted }> | undefined
 }
 
 /** Creates a function that returns the reader of a request by its token; `undefined` for other callers. */
 export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (request: Request) => Clearance | undefined => {
   if (readers.length === 0) return () => undefined
-  const known = readers.map((reader) => ({ reader, expected: hash.hex(`Bearer ${reader.token}`) }))
+  const known = readers.map((reader) => ({ reader, expected: hash.hex(`Bearer ${Redacted.value(reader.token)}`) }))
   return (request) => {
     const shown = hash.hex(normalized(request.headers.get("authorization")))
     return known.filter(({ expected }) => isSame(shown, expected))[0]?.reader
@@ -42,7 +43,7 @@ export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) =>
   const { localToken, loopback, origins = [], token } = rules
   // A page of the open web never gets what a server without a token lets each program of its machine do.
   const local: ReadonlySet<string> = new Set(origins.filter((origin) => isLocal(origin.replace(/^\w+:\/\//, ""))))
-  const known = [token, localToken].flatMap((each) => each === undefined ? [] : [hash.hex(`Bearer ${each}`)])
+  const known = [token, localToken].flatMap((each) => each === undefined ? [] : [hash.hex(`Bearer ${Redacted.value(each)}`)])
   const isKnown = ({ headers }: Request): boolean => {
     const header = headers.get("authorization")
     if (header === null || known.length === 0) return false

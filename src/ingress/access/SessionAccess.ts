@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Redacted from "../../cell/Redacted.ts"
 import * as SessionPass from "../../access/SessionPass.ts"
 import { type Credential, type Found, OPERATOR, type Owner, type Sessions } from "../../access/Sessions.ts"
 import type { Checked, TokenSet } from "../../access/TokenSet.ts"
@@ -43,8 +44,9 @@ export class SessionAccess {
     this.sessions = sessions
     this.tokens = tokens
     this.owners = new Map<string, Owner<Access>>([
-      [OPERATOR, { digests: [hash.hex(JSON.stringify([OPERATOR, token ?? null]))], access: {} }],
-      ...readers.map((reader) => [`reader-${reader.name}`, { digests: [hash.hex(reader.token)], access: { reader } }] as const)
+      [OPERATOR, { digests: [hash.hex(JSON.stringify([OPERATOR, token === undefined ? null : Redacted.value(token)]))], access: {} }],
+      ...readers.map((reader) =>
+        [`reader-${reader.name}`, { digests: [hash.hex(Redacted.value(reader.token))], access: { reader } }] as const)
     ])
   }
 
@@ -52,7 +54,7 @@ export class SessionAccess {
   shown(request: Request): SessionPass.Shown | undefined {
     const { headers } = request
     const isInHeader = headers.has("authorization")
-    const shown = SessionPass.read((isInHeader ? SessionPass.inHeader(headers) : SessionCookie.read(request)) ?? "")
+    const shown = SessionPass.read(isInHeader ? SessionPass.inHeader(headers) : SessionCookie.read(request))
     return shown !== undefined && isInHeader === (shown.kind !== "cookie") ? shown : undefined
   }
 

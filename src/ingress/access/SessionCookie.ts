@@ -9,6 +9,7 @@
  *
  * @module
  */
+import * as Redacted from "../../cell/Redacted.ts"
 import { COOKIE } from "../../contract/Paths.ts"
 import * as Guard from "./Guard.ts"
 
@@ -22,11 +23,11 @@ const formOf = (request: Request): { readonly name: string; readonly isLocal: bo
 /**
  * The text of the cookie in a request; `undefined` without one.
  */
-export const read = (request: Request): string | undefined => {
+export const read = (request: Request): Redacted.Redacted | undefined => {
   const cookies = request.headers.get("cookie")
   if (cookies === null) return undefined
   const begin = `${formOf(request).name}=`
-  return cookies.split("; ").findLast((cookie) => cookie.startsWith(begin))?.slice(begin.length)
+  return Redacted.given(cookies.split("; ").findLast((cookie) => cookie.startsWith(begin))?.slice(begin.length))
 }
 
 /**
@@ -36,9 +37,10 @@ export const read = (request: Request): string | undefined => {
 export const isSentBy = (origin: string, request: Request): boolean => formOf(request).isLocal || origin.startsWith("https:")
 
 /**
- * The header that sets the cookie for so many seconds; 0 removes it.
+ * The header that sets the cookie for so many seconds; without a pass, it removes the cookie.
  */
-export const header = (request: Request, text: string, seconds: number): string => {
+export const header = (request: Request, pass?: Redacted.Redacted, seconds = 0): string => {
   const { isLocal, name } = formOf(request)
+  const text = pass === undefined ? "" : Redacted.value(pass)
   return `${name}=${text}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isLocal ? "" : "; Secure"}`
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Redacted from "../../cell/Redacted.ts"
 import * as Paths from "../../contract/Paths.ts"
 
 /** The `authorization` header of a worker: the token of a rendezvous. */
@@ -11,7 +12,8 @@ const PROOF = /^rendezvous +([0-9a-f]{1,200})$/i
 /**
  * The token that a worker shows; `undefined` for any other caller.
  */
-export const of = (headers: Headers): string | undefined => PROOF.exec(headers.get("authorization") ?? "")?.[1]
+export const of = (headers: Headers): Redacted.Redacted | undefined =>
+  Redacted.given(PROOF.exec(headers.get("authorization") ?? "")?.[1])
 
 /**
  * Whether a request is the report of a worker. The rendezvous checks its token.

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Redacted from "../../cell/Redacted.ts"
 import type { Face, PageRequest } from "../../contract/Face.ts"
 import * as FaceEndpoints from "../../contract/FaceEndpoints.ts"
 import type { ControlError, ReadError } from "../../kernel/view/Expected.ts"
@@ -28,7 +29,7 @@ const clientOf = (space: Space, { records }: Face): AnyClient => (space as unkno
 export interface Worker {
   readonly space: string
   readonly id: string
-  readonly token: string
+  readonly token: Redacted.Redacted
 }
 
 /** The functions that the routes of a face use. */
@@ -61,7 +62,7 @@ export const routes = (table: SpaceTable, face: Face, { proves = () => Effect.vo
       const id = idOf(params)
       const token = worker === undefined ? undefined : WorkerToken.of(request.headers)
       if (token === undefined) return execute(id, given)
-      return Effect.andThen(proves({ space, id, token }), execute(id, Object.assign(given as object, { token })))
+      return Effect.andThen(proves({ space, id, token }), execute(id, Object.assign(given as object, { token: Redacted.value(token) })))
     })
   }
 }

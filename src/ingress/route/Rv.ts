@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Redacted from "../../cell/Redacted.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import * as Entries from "../../rendezvous/Entry.ts"
 import { face } from "../../rendezvous/Face.ts"
@@ -27,7 +28,7 @@ const proved = (
   const stored = Entries.isKey(key) ? kernel.stored(space, Entries.address(key).key) : Effect.undefined
   // An unknown space is answered like a wrong token, so that a worker cannot probe for spaces.
   return Effect.flatMap(Effect.catchIf(stored, isAbsent, () => Effect.undefined), (entry) =>
-    Entries.read(entry)?.token_id === hash.hex(token) ? Effect.void : Effect.fail(new TokenRefused({ key })))
+    Entries.read(entry)?.token_id === hash.hex(Redacted.value(token)) ? Effect.void : Effect.fail(new TokenRefused({ key })))
 }
 
 const isAbsent = (error: unknown): boolean =>

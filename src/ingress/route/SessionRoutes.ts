@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Redacted from "../../cell/Redacted.ts"
 import { BEARER_MILLIS, type Credential, LINK_MILLIS, type Made } from "../../access/Sessions.ts"
 import { JWT, labelOf } from "../../access/Token.ts"
 import { verbs } from "../../contract/Endpoint.ts"
@@ -61,13 +62,13 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
   const { sessions } = access
   const bearer = async ({ by, credential }: Asked): Promise<Answer> => {
     const given = await redeemed(by, credential)
-    const { expires, pass: token } = await sessions.make("bearer", given, Math.min(millis, BEARER_MILLIS))
-    return { expires, token }
+    const { expires, pass } = await sessions.make("bearer", given, Math.min(millis, BEARER_MILLIS))
+    return { expires, token: Redacted.value(pass) }
   }
   const link = async ({ by, credential }: Asked): Promise<Answer> => {
     if (by.session !== undefined) throw borrowed
     const { expires, pass } = await sessions.make("link", credential, LINK_MILLIS)
-    return { expires, link: `${LOGIN}#${pass}` }
+    return { expires, link: `${LOGIN}#${Redacted.value(pass)}` }
   }
   const cookie = async ({ by, credential, request }: Asked): Promise<Response> => {
     if (Guard.originOf(request) === "other") throw elsewhere
@@ -89,7 +90,7 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
   table.serve(Endpoints.read, ({ by }) => Effect.succeed(shownOf(by, access.credential(by))))
   table.serve(Endpoints.end, ({ by: { session }, request }) => told(async () => {
     const ended = session !== undefined && await sessions.end(session, millis)
-    const headers = { ...Json.noStore.headers, "set-cookie": SessionCookie.header(request, "", 0) }
+    const headers = { ...Json.noStore.headers, "set-cookie": SessionCookie.header(request) }
     return Json.answer({ ended }, { headers })
   }))
   table.open(LOGIN, () => LoginPage.answer(hasHome))

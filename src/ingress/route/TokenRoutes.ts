@@ -4,8 +4,9 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Redacted from "../../cell/Redacted.ts"
 import { labelOf, type Token } from "../../access/Token.ts"
-import type { TokenAdmin } from "../../access/TokenAdmin.ts"
+import type { Secret, TokenAdmin } from "../../access/TokenAdmin.ts"
 import * as Endpoints from "../../contract/Tokens.ts"
 import type { By } from "../access/Caller.ts"
 import { RequestRefused } from "../wire/Problem.ts"
@@ -32,13 +33,16 @@ const told = <A>(ask: () => A | Promise<A>) => Effect.tryPromise({ try: async ()
  * Adds the routes to a table.
  */
 export const routes = (table: RouteTable, admin: TokenAdmin): void => {
-  table.serve(Endpoints.create, ({ body, by }) => told(() => admin.create(body, keeper(by))))
+  table.serve(Endpoints.create, ({ body, by }) => told(() => admin.create(body, keeper(by))).pipe(Effect.map(shown)))
   table.serve(Endpoints.list, ({ query: { after = "", limit } }) => told(() => admin.list(idOf({ id: after }), limit)))
   table.serve(Endpoints.revoke, ({ params }) => told(() => admin.revoke(idOf(params))).pipe(Effect.map(revocation)))
-  table.serve(Endpoints.rotate, ({ by, params }) => told(() => admin.rotate(idOf(params), keeper(by))))
+  table.serve(Endpoints.rotate, ({ by, params }) => told(() => admin.rotate(idOf(params), keeper(by))).pipe(Effect.map(shown)))
   table.serve(Endpoints.settle, ({ params }) => told(() => admin.settle(idOf(params))).pipe(
     Effect.map(({ digests, id }) => ({ id, secrets: digests.length }))
   ))
 }
+
+/** A secret in its only answer. */
+const shown = ({ token, ...made }: Secret) => ({ ...made, token: Redacted.value(token) })
 
 const revocation = ({ id, revoked = 0 }: Token) => ({ id, revoked })

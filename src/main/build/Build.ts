@@ -12,6 +12,7 @@ import { readFile } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import process from "node:process"
 import { gzipSync } from "node:zlib"
+import * as Redacted from "../../cell/Redacted.ts"
 import type * as Host from "../../cli/Host.ts"
 import { names } from "../../ledger/SliceTable.ts"
 import * as Config from "../../loader/Config.ts"
@@ -177,22 +178,25 @@ const allSettings = (
 }
 
 /** The secrets of settings, each with its description. */
-const secretsOf = (settings: Config.Settings): ReadonlyArray<readonly [name: string, secret: string | undefined]> => [
+const secretsOf = (settings: Config.Settings): ReadonlyArray<readonly [name: string, secret: Redacted.Redacted | undefined]> => [
   ["token", settings.token],
   ...settings.readers.map(({ name, token }) => [`the token of reader "${name}"`, token] as const),
-  ...Secrets.namesOf(settings).map((name) => [name, process.env[name]] as const),
+  ...Secrets.namesOf(settings).map((name) => [name, Redacted.given(process.env[name])] as const),
   ...Object.entries(settings.ingress).flatMap(([path, hook]) =>
-    Webhook.textsOf(hook, process.env).map((secret) => [`the secret of the webhook ${path}`, secret] as const))
+    Webhook.secretsOf(hook, process.env).map((secret) => [`the secret of the webhook ${path}`, secret] as const))
 ]
 
 /** A text without the marks of escapes, because a bundle may write a token in any kind of quotes. */
 const unescaped = (text: string): string => text.replaceAll("\\", "")
 
+const isIn = (texts: ReadonlyArray<string>, secret: string): boolean =>
+  Secrets.TOKEN.test(secret) && texts.some((text) => text.includes(unescaped(secret)))
+
 /** Refuses files that contain a token, which everyone with the build could read. A variable in another form is no token. */
 const checkSecrets = (settings: ReadonlyArray<Config.Settings>, files: ReadonlyArray<string>): Effect.Effect<void, BuildRefused> => {
   const texts = files.map(unescaped)
-  const [name] = settings.flatMap(secretsOf).find(([, secret = ""]) =>
-    Secrets.TOKEN.test(secret) && texts.some((text) => text.includes(unescaped(secret)))) ?? []
+  const [name] = settings.flatMap(secretsOf).find(([, secret]) =>
+    secret !== undefined && isIn(texts, Redacted.value(secret))) ?? []
   return name === undefined
     ? Effect.void
     : refuse("build/secret", `${name} stands in a file of the project that the build contains. Give it as an environment variable alone`)

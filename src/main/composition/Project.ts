@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
+import * as Redacted from "../../cell/Redacted.ts"
 import { Rates } from "../../access/Rates.ts"
 import { TokenAdmin } from "../../access/TokenAdmin.ts"
 import { Sessions } from "../../access/Sessions.ts"
@@ -68,7 +69,7 @@ export interface Project {
   /** Ends all streams, so that the server can close. */
   readonly closeStreams: () => void
   /** A token of the operator for the commands of the project. It ends with the process, and no configuration has it. */
-  readonly localToken: string
+  readonly localToken: Redacted.Redacted
 }
 
 /** The location of a project and the services of its host. */
@@ -129,7 +130,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
-  const localToken = randomBytes(32).toString("hex")
+  const localToken = Redacted.make(randomBytes(32).toString("hex"))
   const hash = Context.get(context, Hash)
   const kept = use === "memory" ? HostAccess.inMemory() : HostAccess.inFolder(resolve(root, config.data))
   const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { isSame } from "../../access/Token.ts"
+import * as Redacted from "../../cell/Redacted.ts"
 
 /**
  * The caller of an object is not part of its application.
@@ -22,6 +24,6 @@ export class ForeignCaller extends Error {
  *
  * @throws ForeignCaller
  */
-export const check = (shown: string, expected: string): void => {
-  if (shown !== expected) throw new ForeignCaller()
+export const check = (shown: string, expected: Redacted.Redacted): void => {
+  if (!isSame(shown, Redacted.value(expected))) throw new ForeignCaller()
 }

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Document from "../../cell/Document.ts"
+import * as Redacted from "../../cell/Redacted.ts"
 import type { Value } from "../../cell/Value.ts"
 import { TokenAdmin } from "../../access/TokenAdmin.ts"
 import { REFERENCE } from "../../contract/Paths.ts"
@@ -76,7 +77,7 @@ const taking = ({ env, settings: { proof } }: Scene): Webhooks.Take => async (sp
   checkSpaceName(space)
   SignalRequest.check({ ...signal, payload })
   const text = payload === undefined ? undefined : Document.entry(payload)
-  return env.SPACES.getByName(space).post({ proof, signal, payload: text }).catch((failure: unknown) => {
+  return env.SPACES.getByName(space).post({ proof: Redacted.value(proof), signal, payload: text }).catch((failure: unknown) => {
     throw stopped(space, failure)
   })
 }
@@ -85,7 +86,7 @@ const taking = ({ env, settings: { proof } }: Scene): Webhooks.Take => async (sp
 const listed = ({ env, settings: { proof } }: Scene, page: { readonly after: string; readonly limit: number }) =>
   Effect.map(
     Effect.tryPromise({
-      try: () => env.DIRECTORY.getByName(Directory.NAME).list(proof, page),
+      try: () => env.DIRECTORY.getByName(Directory.NAME).list(Redacted.value(proof), page),
       catch: (failure) => stopped(Directory.NAME, failure)
     }),
     ({ next, spaces }) => ({ spaces, next: next ?? undefined })
@@ -97,7 +98,7 @@ const reading = ({ env, settings: { hash, proof } }: Scene): Pages.Services => (
   read: ({ address, space, wait }) => Effect.tryPromise({
     try: async (): Promise<Value> => {
       checkSpaceName(space)
-      const pulled = await env.SPACES.getByName(space).pull({ proof, address, wait }).catch((failure: unknown) => {
+      const pulled = await env.SPACES.getByName(space).pull({ proof: Redacted.value(proof), address, wait }).catch((failure: unknown) => {
         throw stopped(space, failure)
       })
       return Pulled.valueOf(pulled)

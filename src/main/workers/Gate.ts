@@ -8,6 +8,7 @@
 import { Rates, type Settings } from "../../access/Rates.ts"
 import { Sessions } from "../../access/Sessions.ts"
 import { TokenSet } from "../../access/TokenSet.ts"
+import * as Redacted from "../../cell/Redacted.ts"
 import * as Access from "../../ingress/access/Access.ts"
 import * as Cors from "../../ingress/access/Cors.ts"
 import * as PublicAccess from "../../ingress/access/PublicAccess.ts"
@@ -36,12 +37,12 @@ export interface Gate {
   /** Whether a request is one of a webhook, which its signature admits. */
   readonly isHook: (request: Request) => boolean
   /** The proof with which the objects of this application call each other. It follows from the token. */
-  readonly proof: string
+  readonly proof: Redacted.Redacted
 }
 
 /** Those whom a Worker lets in: the owners of its tokens, the paths of its webhooks, and the pages of other sites. */
 interface Admitted {
-  readonly token: string | undefined
+  readonly token: Redacted.Redacted | undefined
   readonly readers: ReadonlyArray<Secrets.ReaderToken>
   readonly hooks: ReadonlyArray<string>
   readonly origins: ReadonlyArray<string>
@@ -64,7 +65,8 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
         "from .dev.vars. To do without, set the variable SYSTOLE_PUBLIC=true of a build, or public: true of an entry of your own"
     })
   }
-  const proof = hash.hex(JSON.stringify(["systole/object", token ?? null]))
+  const secret = token === undefined ? null : Redacted.value(token)
+  const proof = Redacted.make(hash.hex(JSON.stringify(["systole/object", secret])))
   const tokens = new TokenSet({ store: TokenObject.storeOf(env, proof), hash, now: Date.now, report: print })
   const rules = { token, readers, loopback: false }
   const sessions = new SessionAccess(rules, hash, { sessions: new Sessions({ set: tokens, draw, root: token }), tokens })

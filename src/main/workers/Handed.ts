@@ -6,19 +6,20 @@
  * @module
  */
 import { isSame, type Token } from "../../access/Token.ts"
+import * as Redacted from "../../cell/Redacted.ts"
 import type { Bearer } from "../../ingress/access/Access.ts"
 
 const HEADER = "x-systole-token"
 
 /** A request with the token that was made of its JSON Web Token. */
-export const withToken = (request: Request, token: Token, proof: string): Request => {
+export const withToken = (request: Request, token: Token, proof: Redacted.Redacted): Request => {
   const headers = new Headers(request.headers)
-  headers.set(HEADER, `${proof} ${encodeURIComponent(JSON.stringify(token))}`)
+  headers.set(HEADER, `${Redacted.value(proof)} ${encodeURIComponent(JSON.stringify(token))}`)
   return new Request(request, { headers })
 }
 
 /** The decision that was handed with the proof; none for a request with another one. */
-export const bearer = (proof: string): Bearer => ({ headers }) => {
+export const bearer = (proof: Redacted.Redacted): Bearer => ({ headers }) => {
   const [shown = "", token = ""] = (headers.get(HEADER) ?? "").split(" ", 2)
-  return isSame(shown, proof) ? { token: JSON.parse(decodeURIComponent(token)) as Token } : undefined
+  return isSame(shown, Redacted.value(proof)) ? { token: JSON.parse(decodeURIComponent(token)) as Token } : undefined
 }

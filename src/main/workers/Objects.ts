@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { Redacted } from "../../cell/Redacted.ts"
 import { DurableObject } from "cloudflare:workers"
 import * as AccessTable from "../../access/AccessTable.ts"
 import type { Change, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
@@ -117,7 +118,7 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
   class DirectoryObject extends DurableObject<Env> {
     readonly #names: Directories.Directory
     readonly #tokens: AccessTable.Database
-    readonly #proof: () => string
+    readonly #proof: () => Redacted
 
     constructor(state: ObjectState, env: Env) {
       super(state, env)

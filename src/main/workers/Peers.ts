@@ -4,6 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Redacted from "../../cell/Redacted.ts"
 import type { DeliveryCallbacks, Peer, ResolvePeer } from "../../kernel/live/Delivery.ts"
 import type { Pending } from "../../kernel/model/Signal.ts"
 import type { Env, Refusal } from "./Platform.ts"
@@ -12,7 +13,7 @@ import type { Env, Refusal } from "./Platform.ts"
 interface Sender {
   readonly spaces: Env["SPACES"]
   /** The proof of this application, for `arrive`. */
-  readonly proof: string
+  readonly proof: Redacted.Redacted
 }
 
 /** A signal with the callbacks of its delivery. */
@@ -48,7 +49,7 @@ class RemotePeer implements Peer {
     this.letters = []
     try {
       const rows = letters.map(({ pending }) => pending.text)
-      const answers = await spaces.getByName(this.space).arrive({ proof, from, rows })
+      const answers = await spaces.getByName(this.space).arrive({ proof: Redacted.value(proof), from, rows })
       letters.forEach(({ hears }, i) => {
         const answer = answers[i]
         if (answer === null) hears.accepted()

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Redacted from "../../cell/Redacted.ts"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -246,7 +247,8 @@ export class SpaceHost {
     const services = { slices, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
     const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
-    const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) => hash.hex(JSON.stringify(["systole/cursor", proof, origin])))
+    const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) =>
+      hash.hex(JSON.stringify(["systole/cursor", Redacted.value(proof), origin])))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide([past, GuardedRuns.layer()]),
       Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, cursorKey, persistence,
@@ -262,7 +264,7 @@ export class SpaceHost {
   private listed(persistence: Layer.Layer<Persistence>, alarm: Alarm): Layer.Layer<Persistence> {
     const { env, settings: { proof }, space } = this.place
     const change = (verb: "add" | "remove") => Effect.tryPromise({
-      try: () => env.DIRECTORY.getByName(Directory.NAME)[verb](proof, space),
+      try: () => env.DIRECTORY.getByName(Directory.NAME)[verb](Redacted.value(proof), space),
       catch: (failure) =>
         new PersistenceError({ reason: new StoreUnavailable({ space, place: "the directory of spaces", detail: String(failure) }) })
     })

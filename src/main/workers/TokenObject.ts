@@ -6,6 +6,7 @@
 import type * as AccessTable from "../../access/AccessTable.ts"
 import type { Store } from "../../access/TokenSet.ts"
 import * as Withdrawn from "../../access/Withdrawn.ts"
+import * as Redacted from "../../cell/Redacted.ts"
 import type { Env, Storage } from "./Platform.ts"
 
 /** The names of the objects of tokens, and of withdrawn ones. They are not valid names of spaces. */
@@ -21,16 +22,16 @@ export const databaseOf = (storage: Pick<Storage, "sql" | "transactionSync">): A
 /**
  * The store of tokens in the object {@link NAME}. `proof` shows that its caller is of the same application.
  */
-export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, proof: string): Store => ({
+export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, proof: Redacted.Redacted): Store => ({
   load: async (known) => {
-    const snapshot = await DIRECTORY.getByName(NAME).tokens(proof, known)
-    return snapshot && Withdrawn.applied(snapshot, new Map(await DIRECTORY.getByName(WITHDRAWN).withdrawn(proof)))
+    const snapshot = await DIRECTORY.getByName(NAME).tokens(Redacted.value(proof), known)
+    return snapshot && Withdrawn.applied(snapshot, new Map(await DIRECTORY.getByName(WITHDRAWN).withdrawn(Redacted.value(proof))))
   },
   save: async (change) => {
-    if (Withdrawn.isOf(change)) await DIRECTORY.getByName(WITHDRAWN).withdraw(proof, change)
-    return DIRECTORY.getByName(NAME).saveToken(proof, change)
+    if (Withdrawn.isOf(change)) await DIRECTORY.getByName(WITHDRAWN).withdraw(Redacted.value(proof), change)
+    return DIRECTORY.getByName(NAME).saveToken(Redacted.value(proof), change)
   },
-  use: async (id, day) => DIRECTORY.getByName(NAME).useToken(proof, { id, day }),
-  key: async (drawn) => DIRECTORY.getByName(NAME).sessionKey(proof, drawn),
-  spend: async (spent) => DIRECTORY.getByName(NAME).spend(proof, spent)
+  use: async (id, day) => DIRECTORY.getByName(NAME).useToken(Redacted.value(proof), { id, day }),
+  key: async (drawn) => DIRECTORY.getByName(NAME).sessionKey(Redacted.value(proof), drawn),
+  spend: async (spent) => DIRECTORY.getByName(NAME).spend(Redacted.value(proof), spent)
 })

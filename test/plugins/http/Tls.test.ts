@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { inspect } from "node:util"
+import { Redacted } from "systole"
 import * as HttpChannel from "../../../plugins/http/HttpChannel.ts"
 import * as SocketTransport from "../../../plugins/http/SocketTransport.ts"
 import { current } from "../../scripts/Host.ts"
@@ -72,7 +73,7 @@ describe("TLS of a channel", () => {
     const other = await servers.https(strict, (_, response) => response.end())
     const { url } = await servers.https(strict, ({ url }, response) =>
       url === "/end" ? response.end() : response.writeHead(302, { location: url === "/within" ? "/end" : other.url }).end())
-    const channel = named({ ca: authority, cert: clientCertificate, key: clientKey })
+    const channel = named({ ca: authority, cert: clientCertificate, key: Redacted.make(clientKey) })
     assert.strictEqual(await outcome(`${url}/within`, channel), 200)
     assert.strictEqual(await outcome(other.url, channel), 200)
     assert.notStrictEqual(await outcome(`${url}/away`, channel), 200)

@@ -1,6 +1,6 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import process from "node:process"
-import type { Channel, Value } from "systole"
+import { type Channel, Redacted, type Value } from "systole"
 import s3 from "systole/plugins/s3"
 import * as ObjectChannel from "../../../plugins/s3/ObjectChannel.ts"
 import * as Signature from "../../../plugins/s3/Signature.ts"
@@ -45,7 +45,8 @@ interface Presigned {
 }
 
 describe("The signature of S3 requests", () => {
-  const credentials = { ...BucketServer.account, region: "us-east-1" }
+  const { accessKeyId, secretAccessKey } = BucketServer.account
+  const credentials = { accessKeyId, secretAccessKey: Redacted.make(secretAccessKey), region: "us-east-1" }
   const bucket = "https://examplebucket.s3.amazonaws.com"
 
   it("is the one that the documentation of AWS shows for a PUT with headers and a body", async () => {
