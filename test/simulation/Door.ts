@@ -4,8 +4,7 @@
  * @module
  */
 import { Effect, type Layer } from "effect"
-import { type Hash, type Kernel, Reporter, Slices, type Space } from "systole"
-import * as Redacted from "../../src/cell/Redacted.ts"
+import { type Hash, type Kernel, Redacted, Reporter, Slices, type Space } from "systole"
 import * as App from "../../src/ingress/App.ts"
 import { present } from "../support/Present.ts"
 import { over } from "./Over.ts"
