@@ -8,7 +8,7 @@
 export const floors = [
   ["cell", "time"],
   ["persistence", "contract"],
-  ["stage", "diagnostic"],
+  ["stage", "diagnostic", "frame"],
   ["registry"],
   ["ledger"],
   ["scheduler", "operation", "rendezvous", "flow", "reactor", "durable"],

@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as Redacted from "../cell/Redacted.ts"
 import type { Config } from "../loader/Config.ts"
+import type { Signer } from "../frame/Signature.ts"
 import type { Found } from "../loader/Loader.ts"
 import type { Reload } from "../loader/Reload.ts"
 import type { CliFailure } from "./CliFailure.ts"
@@ -86,6 +87,10 @@ export class Host extends Context.Service<Host, {
   readonly isAlive: (pid: number) => boolean
   /** The configuration of the project in one of its environments, with defaults for absent settings. */
   readonly config: (environment: string | undefined) => Effect.Effect<Config, CliFailure>
+  /** Random bytes for a secret. */
+  readonly draw: (bytes: number) => Uint8Array
+  /** The key of this node; `undefined` where the configuration names none. */
+  readonly signer: (config: Config) => Effect.Effect<Signer | undefined, CliFailure>
   /**
    * Opens the project until the scope closes. All accepted signals are durable by then. A project that writes `none` runs no
    * beat, and one that writes to `memory` leaves no file either.

@@ -22,7 +22,7 @@ import { InvalidConfig } from "./InvalidConfig.ts"
 import * as InvalidFields from "./InvalidFields.ts"
 import * as Page from "./Page.ts"
 import type { Plugin } from "./Plugin.ts"
-import type { ChannelOptions, ContentOptions, PluginChoice, PluginSettings, StoreOptions } from "./PluginOptions.ts"
+import type { ChannelOptions, ContentOptions, PluginChoice, PluginSettings, SecretPlace, StoreOptions } from "./PluginOptions.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Webhook from "./Webhook.ts"
 import { MAX_WAIT } from "../stage/Due.ts"
@@ -57,6 +57,7 @@ const ModuleName = Schema.String.pipe(Schema.check(Schema.isPattern(/^[a-z0-9][a
 const SpaceName = Schema.String.pipe(Schema.check(Schema.makeFilter(isSpaceName, { expected: "the name of a space, such as \"home\"" })))
 const Atoms = Schema.Array(Schema.String)
 const Token = Schema.String.pipe(Schema.check(Schema.isPattern(Secrets.TOKEN, { message: Secrets.FORM })))
+const Secret = Schema.Union([Schema.Struct({ env: Schema.NonEmptyString }), Schema.Struct({ file: Schema.NonEmptyString })])
 const Options = Schema.Record(Schema.String, Schema.Unknown)
 
 const fields = {
@@ -95,6 +96,7 @@ const fields = {
   pages: Schema.optionalKey(Schema.Record(PagePath, Page.Page)),
   ingress: Schema.optionalKey(Schema.Record(PagePath, Hook)),
   access: Schema.optionalKey(AccessSettings.Fields),
+  key: Schema.optionalKey(Secret),
   origins: Schema.optionalKey(Schema.Array(Origin).check(Schema.isMaxLength(MAX_ORIGINS))),
   labels: Schema.optionalKey(Schema.Struct({
     cells: Schema.Record(Schema.String, Atoms),
@@ -194,6 +196,8 @@ export interface Settings extends Secrets.Unsecured {
   readonly ingress: Readonly<Record<string, Webhook.Webhook>>
   /** The credentials that are accepted beside the tokens. */
   readonly access: AccessSettings.AccessSettings
+  /** The place of the key of this node, which signs the frames that it makes; `undefined` without one. */
+  readonly key: SecretPlace | undefined
   /** The origins of the pages of other sites that may read answers. */
   readonly origins: ReadonlyArray<string>
   /** The names of the enzymes to disable at this start. */
@@ -351,6 +355,7 @@ const withDefaults = (definition: Fields, parts: Parts): Settings => {
     pages: definition.pages ?? {},
     ingress: definition.ingress ?? {},
     access: AccessSettings.withDefaults(definition.access ?? {}),
+    key: definition.key,
     origins: definition.origins ?? [],
     disabled: [],
     readers: Object.entries(definition.labels?.readers ?? {})

@@ -26,6 +26,8 @@ import { ModuleBroken, type ModuleHost } from "../loader/ModuleHost.ts"
 import * as HostDisk from "./host/HostDisk.ts"
 import * as HostHash from "./host/HostHash.ts"
 import * as HostPacemaker from "./host/HostPacemaker.ts"
+import * as HostAccess from "./host/HostAccess.ts"
+import * as NodeKey from "./host/NodeKey.ts"
 import type { PageModule } from "./module/PageModules.ts"
 import * as ParentProcess from "./watchdog/ParentProcess.ts"
 import * as PluginCommands from "./composition/PluginCommands.ts"
@@ -157,6 +159,8 @@ const layer = (
     pid: process.pid,
     isAlive,
     config: (environment) => Effect.mapError(config(environment), from),
+    draw: HostAccess.draw,
+    signer: (config) => Effect.mapError(NodeKey.signer(root, config.key), from),
     open: (config, writes = "all") =>
       Effect.map(
         Effect.mapError(Project.open(config, sites[writes]), from),

@@ -22,6 +22,7 @@ import * as FaceCommands from "./FaceCommands.ts"
 import * as DebugCommand from "./DebugCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
+import * as KeyCommand from "./KeyCommand.ts"
 import * as LoginCommand from "./LoginCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as Output from "../Output.ts"
@@ -52,6 +53,7 @@ const others = (slices: Commands["slices"]) => [
   SpaceCommand.command,
   TokenCommand.command,
   LoginCommand.command,
+  KeyCommand.command,
   SignalCommand.command,
   CellCommand.command,
   BeatCommand.command,
