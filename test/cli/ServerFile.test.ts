@@ -12,7 +12,9 @@ import * as ServerFile from "../../src/cli/ServerFile.ts"
 import * as Config from "../../src/loader/Config.ts"
 
 const host = (root: string, pid: number) =>
-  Layer.merge(NodeServices.layer, Layer.mock(Host, { root, installation: "^0.1.0", pid, isAlive: () => true, renew: () => false, draw: (bytes) => new Uint8Array(bytes) }))
+  Layer.merge(NodeServices.layer, Layer.mock(Host, {
+    root, installation: "^0.1.0", pid, isAlive: () => true, renew: () => false, draw: (bytes) => new Uint8Array(bytes)
+  }))
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-note-"))),
