@@ -8,7 +8,7 @@
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import * as Redacted from "../cell/Redacted.ts"
 
 /** A public key: `ed25519:` and its 32 bytes in base64url. */
 export type PublicKey = `ed25519:${string}`
@@ -68,12 +68,12 @@ export const isSignature = (value: unknown): value is Signature => {
 /**
  * The secret key of 32 random bytes: one line of text for a file of the owner alone, or for a variable of the environment.
  */
-export const secretOf = (seed: Uint8Array): Redacted.Redacted<string> => Redacted.make(`syskey_${base64url(seed)}`)
+export const secretOf = (seed: Uint8Array): Redacted.Redacted => Redacted.make(`syskey_${base64url(seed)}`)
 
 /**
  * The key that signs with a secret. `place` is told in a refusal. Fails with `key/invalid` for another text.
  */
-export const signer = (secret: Redacted.Redacted<string>, place: string): Effect.Effect<Signer, InvalidKey> =>
+export const signer = (secret: Redacted.Redacted, place: string): Effect.Effect<Signer, InvalidKey> =>
   Effect.gen(function*() {
     const [, text] = SECRET.exec(Redacted.value(secret).trim()) ?? []
     if (text === undefined) return yield* new InvalidKey({ place })

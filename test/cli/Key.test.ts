@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import * as Signature from "../../src/frame/Signature.ts"
 import { terminal } from "./Terminal.ts"
 

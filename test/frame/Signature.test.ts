@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import * as Redacted from "../../src/cell/Redacted.ts"
 import { inspect } from "node:util"
 import * as Signature from "../../src/frame/Signature.ts"
 

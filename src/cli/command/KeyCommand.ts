@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import * as Redacted from "effect/Redacted"
+import * as Redacted from "../../cell/Redacted.ts"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Signature from "../../frame/Signature.ts"
@@ -17,7 +17,7 @@ import { Host } from "../Host.ts"
 import * as Output from "../Output.ts"
 
 /** Writes a secret into a new file that its owner alone reads. */
-const write = Effect.fn("KeyCommand.write")(function*(file: string, secret: Redacted.Redacted<string>) {
+const write = Effect.fn("KeyCommand.write")(function*(file: string, secret: Redacted.Redacted) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { root } = yield* Host

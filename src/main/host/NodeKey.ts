@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import * as Redacted from "../../cell/Redacted.ts"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import * as Signature from "../../frame/Signature.ts"
