@@ -3,29 +3,16 @@
  *
  * @module
  */
-import { MAX_SPENT, MAX_SPENT_BY, MAX_TOKENS, type Token } from "./Token.ts"
-import { ownerIn } from "./SessionPass.ts"
-import type { Change, Saved, Snapshot, Spent, Store } from "./TokenSet.ts"
-
-/** A database. */
-export interface Database {
-  /** The rows of one statement, each with the values of its columns in order. */
-  readonly rows: (query: string, ...values: ReadonlyArray<string>) => ReadonlyArray<ReadonlyArray<unknown>>
-  readonly transaction: <A>(body: () => A) => A
-}
+import { type Database, isThere, REVISION, revisionOf, setRevision } from "./Database.ts"
+import { MAX_TOKENS, type Token } from "./Token.ts"
+import type { Change, Saved, Snapshot, Store } from "./TokenSet.ts"
+import * as Withdrawn from "./Withdrawn.ts"
 
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS token (id TEXT PRIMARY KEY, row TEXT NOT NULL) STRICT, WITHOUT ROWID",
-  "CREATE TABLE IF NOT EXISTS revision (id INTEGER PRIMARY KEY CHECK (id = 1), text TEXT NOT NULL) STRICT",
-  "CREATE TABLE IF NOT EXISTS session_key (id INTEGER PRIMARY KEY CHECK (id = 1), text TEXT NOT NULL) STRICT",
-  "CREATE TABLE IF NOT EXISTS spent (id TEXT PRIMARY KEY, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID"
+  REVISION,
+  "CREATE TABLE IF NOT EXISTS session_key (id INTEGER PRIMARY KEY CHECK (id = 1), text TEXT NOT NULL) STRICT"
 ]
-
-/** Whether a table was ever made. The look writes nothing. */
-const isThere = ({ rows }: Database, table = "revision"): boolean =>
-  rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", table).length > 0
-
-const revisionOf = ({ rows }: Database): string => String(rows("SELECT text FROM revision")[0]?.[0] ?? "")
 
 const isText = (value: unknown): boolean => typeof value === "string"
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
@@ -47,21 +34,17 @@ const tokenOf = ([id, text]: ReadonlyArray<unknown>): Token => {
 
 const all = ({ rows }: Database): ReadonlyArray<Token> => rows("SELECT id, row FROM token ORDER BY id").map(tokenOf)
 
-/** The passes that are over. A table of an earlier version has none. */
-const spentIn = (database: Database): Readonly<Record<string, number>> =>
-  isThere(database, "spent")
-    ? Object.fromEntries(database.rows("SELECT id, expires FROM spent ORDER BY id").map(([id, end]) => [String(id), Number(end)]))
-    : {}
+/** The table before its first token. */
+export const none: Snapshot = { revision: "", tokens: [], spent: {} }
 
 /**
  * All tokens; `undefined` if the revision is the known one.
  */
 export const load = (database: Database, known?: string): Snapshot | undefined => {
-  if (!isThere(database)) return known === "" ? undefined : { revision: "", tokens: [] }
   const revision = revisionOf(database)
   if (revision === known) return undefined
-  const spent = spentIn(database)
-  return { revision, tokens: all(database), ...Object.keys(spent).length === 0 ? {} : { spent } }
+  if (!isThere(database, "token")) return none
+  return { revision, tokens: all(database), spent: Withdrawn.spentIn(database) }
 }
 
 /** The ids of tokens that are forgotten: those that expired, and revoked ones beyond the newest. */
@@ -79,8 +62,9 @@ export const save = (database: Database, { known, now, revision, token }: Change
     for (const statement of TABLES) rows(statement)
     if (revisionOf(database) !== known) return "changed"
     for (const id of forgotten(all(database), now)) rows("DELETE FROM token WHERE id = ?", id)
+    Withdrawn.forget(database, now)
     rows("INSERT OR REPLACE INTO token VALUES (?, ?)", token.id, JSON.stringify(token))
-    rows("INSERT OR REPLACE INTO revision VALUES (1, ?)", revision)
+    setRevision(database, revision)
     return "saved"
   })
 
@@ -88,7 +72,7 @@ export const save = (database: Database, { known, now, revision, token }: Change
  * Notes the day of a use. No other host has to load it, so the revision stays.
  */
 export const use = (database: Database, id: string, day: string): void => {
-  if (isThere(database)) database.rows("UPDATE token SET row = json_set(row, '$.used', ?) WHERE id = ?", day, id)
+  if (isThere(database, "token")) database.rows("UPDATE token SET row = json_set(row, '$.used', ?) WHERE id = ?", day, id)
 }
 
 /**
@@ -109,31 +93,11 @@ export const key = (database: Database, drawn?: string): string | undefined => {
 }
 
 /**
- * Notes that a pass is over before its end.
+ * The table of tokens in an open database.
  */
-export const spend = (database: Database, spent: Spent & { readonly now: number }): "again" | "first" | "full" =>
-  database.transaction(() => {
-    const { rows } = database
-    const { expires, id, isOperator, now, revision } = spent
-    const count = (condition = "", ...values: ReadonlyArray<string>): number =>
-      Number(rows(`SELECT count(*) FROM spent ${condition}`, ...values)[0]?.[0])
-    for (const statement of TABLES) rows(statement)
-    rows("DELETE FROM spent WHERE expires <= CAST(? AS INTEGER)", String(now))
-    if (rows("SELECT 1 FROM spent WHERE id = ?", id).length > 0) return "again"
-    const owner = ownerIn(id)
-    if (count("WHERE id BETWEEN ? AND ?", owner, `${owner}g`) >= MAX_SPENT_BY || !isOperator && count() >= MAX_SPENT) return "full"
-    rows("INSERT INTO spent VALUES (?, CAST(? AS INTEGER))", id, String(expires))
-    rows("INSERT OR REPLACE INTO revision VALUES (1, ?)", revision)
-    return "first"
-  })
-
-/**
- * The store of tokens in an open database.
- */
-export const storeOf = (database: Database): Store => ({
+export const tableOf = (database: Database): Omit<Store, "spend"> => ({
   load: async (known) => load(database, known),
   save: async (change) => save(database, change),
   use: async (id, day) => use(database, id, day),
-  key: async (drawn) => key(database, drawn),
-  spend: async (spent) => spend(database, spent)
+  key: async (drawn) => key(database, drawn)
 })

@@ -9,6 +9,7 @@ import type { wanted } from "../contract/Tokens.ts"
 import { isSpaceName } from "../persistence/SpaceName.ts"
 import * as Duration from "../time/Duration.ts"
 import { AccessRefused } from "./AccessRefused.ts"
+import * as AccessTable from "./AccessTable.ts"
 import { JWT, labelOf, MAX_TOKENS, type Token } from "./Token.ts"
 import type { Snapshot, TokenSet } from "./TokenSet.ts"
 
@@ -163,7 +164,7 @@ export class TokenAdmin {
 
   private async snapshot(): Promise<Snapshot> {
     try {
-      return await this.parts.set.parts.store.load() ?? { revision: "", tokens: [] }
+      return await this.parts.set.parts.store.load() ?? AccessTable.none
     } catch (failure) {
       throw unavailable(failure)
     }

@@ -21,7 +21,7 @@ export interface Snapshot {
   readonly revision: string
   readonly tokens: ReadonlyArray<Token.Token>
   /** The passes that are over before their end: their ids, and their ends in milliseconds since 1970. */
-  readonly spent?: Readonly<Record<string, number>>
+  readonly spent: Readonly<Record<string, number>>
 }
 
 /** A pass that is over before its end, and shall be so from the next revision on. */
@@ -61,9 +61,12 @@ export interface Store {
   readonly use: (id: string, day: string) => Promise<void>
   /** The random text from which the key of sessions is made. It is kept at the first call with one; `undefined` before. */
   readonly key: (drawn?: string) => Promise<string | undefined>
-  /** Notes that a pass is over. `again` if it was so already; `full` without a note. */
-  readonly spend: (spent: Spent & { readonly now: number }) => Promise<"again" | "first" | "full">
+  /** Notes that a pass is over. */
+  readonly spend: (spent: Spent & { readonly now: number }) => Promise<Noted>
 }
+
+/** The result of a note of a pass: `again` if it was over already; `full` without a note. */
+export type Noted = "again" | "first" | "full"
 
 /** The parts of a set. */
 export interface Parts {
@@ -229,7 +232,7 @@ export class TokenSet {
     this.loaded = at
     if (snapshot === undefined) return
     this.revision = snapshot.revision
-    for (const [id, end] of Object.entries(snapshot.spent ?? {})) this.spent.set(id, end)
+    for (const [id, end] of Object.entries(snapshot.spent)) this.spent.set(id, end)
     for (const [id, end] of this.spent) if (end < at) this.spent.delete(id)
     this.take(new Map(snapshot.tokens.map((token) => [token.id, token])))
   }

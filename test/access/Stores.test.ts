@@ -2,16 +2,20 @@ import { assert, describe, it } from "@effect/vitest"
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as Redacted from "../../src/cell/Redacted.ts"
 import * as AccessTable from "../../src/access/AccessTable.ts"
+import type { Database } from "../../src/access/Database.ts"
+import * as SessionPass from "../../src/access/SessionPass.ts"
+import { LINK_MILLIS, type Sessions } from "../../src/access/Sessions.ts"
 import type { Token } from "../../src/access/Token.ts"
 import type { Change, Store } from "../../src/access/TokenSet.ts"
 import * as Withdrawn from "../../src/access/Withdrawn.ts"
 import * as HostAccess from "../../src/main/host/HostAccess.ts"
-import type { Env } from "../../src/main/workers/Platform.ts"
+import type { DirectoryStub, Env } from "../../src/main/workers/Platform.ts"
 import { databaseOf, storeOf } from "../../src/main/workers/TokenObject.ts"
 import * as MemoryObject from "../main/MemoryObject.ts"
-import { codeOf, idIn, make } from "./TestTokens.ts"
+import { codeOf, DAY, idIn, make } from "./TestTokens.ts"
 
 const token = (id: string): Token => ({ id, verbs: ["read"], created: 0, expires: 10, digests: ["0".repeat(64)] })
 
@@ -24,31 +28,53 @@ const inFolder = async (run: (folder: string) => Promise<void>): Promise<void> =
   }
 }
 
-const inObject = (): Store => AccessTable.storeOf(databaseOf(MemoryObject.make().storage))
+/** The store of a Worker, over objects with databases in memory. */
+const inObjects = () => {
+  const databases = new Map<string, Database>()
+  const databaseOfObject = (name: string): Database => {
+    const known = databases.get(name) ?? databaseOf(MemoryObject.make().storage)
+    databases.set(name, known)
+    return known
+  }
+  const stub = (name: string): Omit<DirectoryStub, "add" | "list" | "remove"> => {
+    const database = databaseOfObject(name)
+    return {
+      tokens: async (_, known) => AccessTable.load(database, known),
+      saveToken: async (_, change) => AccessTable.save(database, change),
+      useToken: async (_, { day, id }) => AccessTable.use(database, id, day),
+      withdrawn: async (_, known) => Withdrawn.load(database, known),
+      withdraw: async (_, change) => Withdrawn.add(database, change),
+      sessionKey: async (_, drawn) => AccessTable.key(database, drawn),
+      spend: async (_, spent) => Withdrawn.spend(database, spent)
+    }
+  }
+  const DIRECTORY = { getByName: stub } as unknown as Env["DIRECTORY"]
+  return { store: storeOf({ DIRECTORY }, Redacted.make("proof")), access: databaseOfObject("@access") }
+}
 
 /** The promises of each store. */
 const suite = (name: string, using: (run: (store: Store) => Promise<void>) => Promise<void>): void => {
   describe(`The store of tokens in ${name}`, () => {
     it("keeps the tokens of the newest revision, and tells nothing of a known one", () => using(async (store) => {
-      assert.deepStrictEqual(await store.load(), { revision: "", tokens: [] })
+      assert.deepStrictEqual(await store.load(), { revision: "", tokens: [], spent: {} })
       assert.isUndefined(await store.load(""))
       assert.strictEqual(await store.save({ token: token("b"), known: "", revision: "1", now: 0 }), "saved")
       assert.strictEqual(await store.save({ token: token("a"), known: "1", revision: "2", now: 0 }), "saved")
-      assert.deepStrictEqual(await store.load("1"), { revision: "2", tokens: [token("a"), token("b")] })
+      assert.deepStrictEqual(await store.load("1"), { revision: "2", tokens: [token("a"), token("b")], spent: {} })
       assert.isUndefined(await store.load("2"))
     }))
 
     it("refuses a change that another one preceded, and changes nothing", () => using(async (store) => {
       await store.save({ token: token("a"), known: "", revision: "1", now: 0 })
       assert.strictEqual(await store.save({ token: { ...token("a"), revoked: 1 }, known: "", revision: "2", now: 0 }), "changed")
-      assert.deepStrictEqual(await store.load(), { revision: "1", tokens: [token("a")] })
+      assert.deepStrictEqual(await store.load(), { revision: "1", tokens: [token("a")], spent: {} })
     }))
 
     it("forgets expired tokens with the next change, and notes uses without one", () => using(async (store) => {
       await store.use("a", "2026-11-27")
       await store.save({ token: token("a"), known: "", revision: "1", now: 0 })
       await store.use("a", "2026-11-27")
-      assert.deepStrictEqual(await store.load(), { revision: "1", tokens: [{ ...token("a"), used: "2026-11-27" }] })
+      assert.deepStrictEqual(await store.load(), { revision: "1", tokens: [{ ...token("a"), used: "2026-11-27" }], spent: {} })
       await store.save({ token: { ...token("b"), expires: 20 }, known: "1", revision: "2", now: 10 })
       assert.deepStrictEqual((await store.load())?.tokens.map(({ id }) => id), ["b"])
     }))
@@ -57,30 +83,55 @@ const suite = (name: string, using: (run: (store: Store) => Promise<void>) => Pr
 
 suite("a data folder", (run) => inFolder((folder) => run(HostAccess.inFolder(join(folder, "data")))))
 suite("memory", (run) => run(HostAccess.inMemory()))
-suite("an object", (run) => run(inObject()))
+suite("objects", (run) => run(inObjects().store))
+
+/** The operator, and its sessions. */
+const operator = { name: "operator", digest: "d" }
+const owner = { digests: ["d"], access: {} }
+
+/** The code of the refusal of a pass. */
+const told = async (sessions: Sessions, pass: Redacted.Redacted): Promise<string> => {
+  const found = await sessions.access(SessionPass.read(pass) ?? assert.fail("no pass"), () => owner)
+  return "refused" in found ? found.refused.code : "ok"
+}
+
+/** The id and the end of a pass. */
+const shown = (pass: Redacted.Redacted) => {
+  const { expires, id } = SessionPass.read(pass) ?? assert.fail("no pass")
+  return { name: "operator", id, until: expires }
+}
 
 describe("A table of tokens that is restored from a copy", () => {
-  /** Two hosts one after the other: the second starts with the table of an earlier moment. */
+  /** Hosts beside and after the one that ends credentials: one that knows the table of the copy, and one that starts with it. */
   const restarted = async (store: Store, { copy, restore }: { readonly copy: () => unknown; readonly restore: () => unknown }) => {
-    const { admin, check, clock, create, rotate } = make({ store })
+    const { admin, check, clock, create, rotate, sessions } = make({ store })
     const made = () => create({ verbs: ["read"] })
+    const begun = async (kind: SessionPass.Kind, millis = DAY) => (await sessions.make(kind, operator, millis)).pass
     const [kept, revoked, rotated] = [await made(), await made(), await made()]
+    const [open, ended, link] = [await begun("cookie"), await begun("cookie"), await begun("link", LINK_MILLIS)]
     const id = idIn(rotated) ?? ""
     const newer = await rotate(id)
     copy()
+    const idle = make({ store, clock })
+    assert.deepStrictEqual([await idle.check(revoked), await told(idle.sessions, ended)], [idIn(revoked), "ok"])
     await admin.revoke(idIn(revoked) ?? "")
     await admin.settle(id)
+    assert.deepStrictEqual([await sessions.end(shown(ended), DAY), await sessions.end(shown(link), LINK_MILLIS)], [true, true])
     restore()
     const next = make({ store, clock })
     const codes = await Promise.all([kept, revoked, rotated, newer].map(next.check))
     assert.deepStrictEqual(codes, [idIn(kept), "auth/revoked", "auth/missing", id])
+    const passes = await Promise.all([open, ended, link].map((pass) => told(next.sessions, pass)))
+    assert.deepStrictEqual(passes, ["ok", "auth/expired", "auth/expired"])
+    assert.isFalse(await next.sessions.end(shown(link), LINK_MILLIS), "the link was used")
     assert.strictEqual(await codeOf(next.admin.rotate(idIn(revoked) ?? "", undefined)), "access/absent")
     assert.strictEqual((await next.admin.list("", 10)).tokens.filter(({ revoked }) => revoked !== undefined).length, 1)
     clock.now += 10_001
     assert.strictEqual(await check(revoked), "auth/revoked")
+    assert.deepStrictEqual([await idle.check(revoked), await told(idle.sessions, ended)], ["auth/revoked", "auth/expired"])
   }
 
-  it("revives no token and no secret on a server", () => inFolder(async (folder) => {
+  it("revives no token, secret, session or link on a server", () => inFolder(async (folder) => {
     const file = join(folder, "@access.sqlite")
     await restarted(HostAccess.inFolder(folder), {
       copy: () => copyFileSync(file, `${file}.backup`),
@@ -89,43 +140,49 @@ describe("A table of tokens that is restored from a copy", () => {
   }))
 
   it("revives none on Workers, where the objects are restored one by one", async () => {
-    const objects = new Map<string, AccessTable.Database>()
-    const databaseFor = (name: string) => {
-      const known = objects.get(name) ?? databaseOf(MemoryObject.make().storage)
-      objects.set(name, known)
-      return known
-    }
-    const stub = (name: string) => ({
-      tokens: async (_: string, known?: string) => AccessTable.load(databaseFor(name), known),
-      saveToken: async (_: string, change: Change) => AccessTable.save(databaseFor(name), change),
-      useToken: async () => {},
-      withdrawn: async () => [...Withdrawn.load(databaseFor(name))],
-      withdraw: async (_: string, change: Change) => Withdrawn.add(databaseFor(name), change)
-    })
-    const DIRECTORY = { getByName: stub } as unknown as Env["DIRECTORY"]
+    const { access, store } = inObjects()
     let rows: ReadonlyArray<ReadonlyArray<unknown>> = []
     let revision = ""
-    await restarted(storeOf({ DIRECTORY }, Redacted.make("proof")), {
+    await restarted(store, {
       copy: () => {
-        rows = databaseFor("@access").rows("SELECT id, row FROM token")
-        revision = String(databaseFor("@access").rows("SELECT text FROM revision")[0]?.[0])
+        rows = access.rows("SELECT id, row FROM token")
+        revision = String(access.rows("SELECT text FROM revision")[0]?.[0])
       },
       restore: () => {
-        for (const [id, row] of rows) databaseFor("@access").rows("INSERT OR REPLACE INTO token VALUES (?, ?)", String(id), String(row))
-        databaseFor("@access").rows("UPDATE revision SET text = ?", revision)
+        for (const [id, row] of rows) access.rows("INSERT OR REPLACE INTO token VALUES (?, ?)", String(id), String(row))
+        access.rows("UPDATE revision SET text = ?", revision)
       }
     })
   })
 
-  it("keeps the newest 10,000 withdrawn credentials, and none beyond the end of its token", () => {
+  it("still has the passes that an earlier version noted there, until their ends", () => inFolder(async (folder) => {
+    const store = HostAccess.inFolder(folder)
+    const { clock, create, sessions } = make({ store })
+    const { pass } = await sessions.make("cookie", operator, DAY)
+    const { id, until } = shown(pass)
+    const database = new DatabaseSync(join(folder, "@access.sqlite"))
+    const entries = () => database.prepare("SELECT count(*) AS count FROM spent").get()?.["count"]
+    database.exec("CREATE TABLE spent (id TEXT PRIMARY KEY, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID")
+    database.exec(`INSERT INTO spent VALUES ('${id}', ${until})`)
+    assert.strictEqual(await told(make({ store, clock }).sessions, pass), "auth/expired")
+    await create({ verbs: ["read"] })
+    assert.strictEqual(entries(), 1)
+    clock.now = until
+    await create({ verbs: ["read"] })
+    assert.strictEqual(entries(), 0)
+    database.close()
+  }))
+
+  it("keeps the newest 10,000 withdrawn credentials beside its passes, and none beyond the end of its token", () => {
     const database = databaseOf(MemoryObject.make().storage)
     const change = (now: number, withdrawn: ReadonlyArray<string>, expires = 1e12): Change =>
       ({ token: { ...token("a"), expires }, withdrawn, known: "", revision: "", now })
     Withdrawn.add(database, change(1, ["short"], 5))
     Withdrawn.add(database, change(2, Array.from({ length: Withdrawn.MAX_WITHDRAWN }, (_, i) => `d${i}`)))
     Withdrawn.add(database, change(6, ["newest"]))
-    const kept = Withdrawn.load(database)
-    assert.deepStrictEqual([kept.size, kept.get("newest"), kept.has("short")], [Withdrawn.MAX_WITHDRAWN, 6, false])
+    const { credentials } = Withdrawn.load(database) ?? Withdrawn.none
+    const kept = [Object.keys(credentials).length, credentials["newest"], credentials["short"]]
+    assert.deepStrictEqual(kept, [Withdrawn.MAX_WITHDRAWN, 6, undefined])
   })
 })
 

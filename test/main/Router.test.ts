@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import { vi } from "vitest"
 import { Flow, webhook } from "systole"
+import * as AccessTable from "../../src/access/AccessTable.ts"
+import * as Withdrawn from "../../src/access/Withdrawn.ts"
 import * as Inside from "../../src/main/workers/Inside.ts"
 import type { DirectoryStub, Env, SpaceStub } from "../../src/main/workers/Platform.ts"
 import { MAX_REFUSED, Refusals } from "../../src/main/workers/Refusals.ts"
@@ -22,10 +24,10 @@ const space = (fetch: SpaceStub["fetch"]): SpaceStub => ({
 })
 
 const noTokens: Omit<DirectoryStub, "add" | "list" | "remove"> = {
-  tokens: async () => ({ revision: "", tokens: [] }),
+  tokens: async () => AccessTable.none,
   saveToken: async () => "changed",
   useToken: async () => {},
-  withdrawn: async () => [],
+  withdrawn: async () => Withdrawn.none,
   withdraw: async () => {},
   sessionKey: async (_, drawn) => drawn,
   spend: async () => "first"

@@ -1,4 +1,8 @@
 import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { vi } from "vitest"
 import * as Edge from "./Edge.ts"
 
@@ -33,7 +37,67 @@ const created = async ({ fetch }: Edge.Edge, scope: object) => {
   return { id, token, ask }
 }
 
+/** The headers by which a request shows a credential. */
+interface Shown {
+  readonly authorization?: string
+  readonly cookie?: string
+}
+
+/** The file of the object of tokens among those of all objects. */
+const fileOfTokens = (folder: string): string => {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".sqlite"))
+  const found = files.map((name) => join(folder, name)).find((file) => {
+    const database = new DatabaseSync(file)
+    const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'session_key'").get() !== undefined
+    database.close()
+    return isThere
+  })
+  return found ?? assert.fail(`no object of tokens among ${files.join(", ")}`)
+}
+
 describe("Tokens on Workers", () => {
+  it("stay revoked, sessions stay ended, and links stay used, if the object of tokens is restored from a copy", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "systole-restored-"))
+    const during = <A>(use: (edge: Edge.Edge) => Promise<A>): Promise<A> => Edge.running(text, use, { folder })
+    /** The status of a request, with the code of a refusal. */
+    const told = async ({ miniflare }: Edge.Edge, headers: Shown, method = "GET") => {
+      const { origin, port } = await miniflare.ready
+      // The cookie is one of the port, which changes with each start.
+      const cookie = { ...headers.cookie && { cookie: headers.cookie.replace(/^systole-\d+/, `systole-${port}`) } }
+      const answer = await fetch(`${origin}/v1/session`, { method, headers: { "x-systole-csrf": "1", ...headers, ...cookie } })
+      const { code = "" } = await answer.json() as { readonly code?: string }
+      return `${answer.status} ${code}`.trim()
+    }
+    try {
+      const made = await during(async (edge) => {
+        const { id, token } = await created(edge, { verbs: ["read"] })
+        const begun = await edge.fetch("/v1/session", { method: "POST" })
+        const cookie = begun.headers.get("set-cookie")?.split(";")[0] ?? ""
+        await begun.body?.cancel()
+        const { link } = await (await edge.fetch("/v1/session?as=link", { method: "POST" })).json() as { readonly link: string }
+        const [shown, redeemed] = [token, link.split("#")[1]].map((secret) => ({ authorization: `Bearer ${secret}` }))
+        return { id, token: shown ?? {}, cookie: { cookie }, link: redeemed ?? {} }
+      })
+      const file = fileOfTokens(folder)
+      copyFileSync(file, `${file}.copy`)
+      await during(async (edge) => {
+        assert.deepStrictEqual([await told(edge, made.token), await told(edge, made.cookie)], ["200", "200"])
+        assert.strictEqual((await edge.fetch(`/v1/access/tokens/${made.id}`, { method: "DELETE" })).status, 200)
+        assert.deepStrictEqual([await told(edge, made.cookie, "DELETE"), await told(edge, made.link, "POST")], ["200", "201"])
+      })
+      rmSync(`${file}-wal`, { force: true })
+      rmSync(`${file}-shm`, { force: true })
+      copyFileSync(`${file}.copy`, file)
+      await during(async (edge) => {
+        const shown = [await told(edge, made.token), await told(edge, made.cookie), await told(edge, made.link, "POST")]
+        assert.deepStrictEqual(shown, ["401 auth/revoked", "401 auth/expired", "401 auth/expired"])
+        assert.strictEqual((await edge.fetch("/v1/session")).status, 200)
+      })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
   it("are kept in an object of their own, and decided alike before each object", () =>
     Edge.running(text, async (edge) => {
       await edge.signal("shop", { signal: "/signals/visit" })

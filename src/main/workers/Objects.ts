@@ -8,7 +8,8 @@
 import type { Redacted } from "../../cell/Redacted.ts"
 import { DurableObject } from "cloudflare:workers"
 import * as AccessTable from "../../access/AccessTable.ts"
-import type { Change, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
+import type { Database } from "../../access/Database.ts"
+import type { Change, Noted, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
 import * as Withdrawn from "../../access/Withdrawn.ts"
 import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
@@ -117,7 +118,7 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
   // Its name is no name of the module that it uses: esbuild would take one for the other.
   class DirectoryObject extends DurableObject<Env> {
     readonly #names: Directories.Directory
-    readonly #tokens: AccessTable.Database
+    readonly #tokens: Database
     readonly #proof: () => Redacted
 
     constructor(state: ObjectState, env: Env) {
@@ -152,9 +153,9 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
       return AccessTable.save(this.#tokens, change)
     }
 
-    withdrawn(proof: string): ReadonlyArray<readonly [key: string, at: number]> {
+    withdrawn(proof: string, known?: string): Withdrawn.Withdrawn | undefined {
       ForeignCaller.check(proof, this.#proof())
-      return [...Withdrawn.load(this.#tokens)]
+      return Withdrawn.load(this.#tokens, known)
     }
 
     withdraw(proof: string, change: Change): void {
@@ -172,8 +173,8 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
       return AccessTable.key(this.#tokens, drawn)
     }
 
-    spend(proof: string, spent: Spent & { readonly now: number }): "again" | "first" | "full" {
+    spend(proof: string, spent: Spent & { readonly now: number }): Noted {
       ForeignCaller.check(proof, this.#proof())
-      return AccessTable.spend(this.#tokens, spent)
+      return Withdrawn.spend(this.#tokens, spent)
     }
   }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Change, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
+import type { Change, Noted, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
+import type { Withdrawn } from "../../access/Withdrawn.ts"
 import type { ObjectPlace } from "../../../plugins/durable_object.ts"
 import type { PostedSignal } from "../../kernel/view/Space.ts"
 
@@ -122,11 +123,11 @@ export interface DirectoryStub {
   readonly tokens: (proof: string, known?: string) => Promise<Snapshot | undefined>
   readonly saveToken: (proof: string, change: Change) => Promise<Saved>
   readonly useToken: (proof: string, use: TokenUse) => Promise<void>
-  /** The withdrawn credentials with their times, in the object of that name. */
-  readonly withdrawn: (proof: string) => Promise<ReadonlyArray<readonly [key: string, at: number]>>
+  /** The withdrawn credentials, in the object of that name; `undefined` if their revision is the known one. */
+  readonly withdrawn: (proof: string, known?: string) => Promise<Withdrawn | undefined>
   readonly withdraw: (proof: string, change: Change) => Promise<void>
   readonly sessionKey: (proof: string, drawn?: string) => Promise<string | undefined>
-  readonly spend: (proof: string, spent: Spent & { readonly now: number }) => Promise<"again" | "first" | "full">
+  readonly spend: (proof: string, spent: Spent & { readonly now: number }) => Promise<Noted>
 }
 
 /** The use of a token on a day. */

@@ -3,35 +3,35 @@
  *
  * @module
  */
-import type * as AccessTable from "../../access/AccessTable.ts"
+import type { Database } from "../../access/Database.ts"
 import type { Store } from "../../access/TokenSet.ts"
 import * as Withdrawn from "../../access/Withdrawn.ts"
 import * as Redacted from "../../cell/Redacted.ts"
 import type { Env, Storage } from "./Platform.ts"
 
-/** The names of the objects of tokens, and of withdrawn ones. They are not valid names of spaces. */
+/** The names of the objects of tokens, and of withdrawn credentials. They are not valid names of spaces. */
 export const NAME = "@access"
 const WITHDRAWN = "@withdrawn"
 
 /** The database of an object. */
-export const databaseOf = (storage: Pick<Storage, "sql" | "transactionSync">): AccessTable.Database => ({
+export const databaseOf = (storage: Pick<Storage, "sql" | "transactionSync">): Database => ({
   rows: (query, ...values) => storage.sql.exec(query, ...values).raw().toArray(),
   transaction: (body) => storage.transactionSync(body)
 })
 
 /**
- * The store of tokens in the object {@link NAME}. `proof` shows that its caller is of the same application.
+ * The store of tokens in the objects {@link NAME} and {@link WITHDRAWN}. `proof` shows that its caller is of the same application.
  */
-export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, proof: Redacted.Redacted): Store => ({
-  load: async (known) => {
-    const snapshot = await DIRECTORY.getByName(NAME).tokens(Redacted.value(proof), known)
-    return snapshot && Withdrawn.applied(snapshot, new Map(await DIRECTORY.getByName(WITHDRAWN).withdrawn(Redacted.value(proof))))
-  },
-  save: async (change) => {
-    if (Withdrawn.isOf(change)) await DIRECTORY.getByName(WITHDRAWN).withdraw(Redacted.value(proof), change)
-    return DIRECTORY.getByName(NAME).saveToken(Redacted.value(proof), change)
-  },
-  use: async (id, day) => DIRECTORY.getByName(NAME).useToken(Redacted.value(proof), { id, day }),
-  key: async (drawn) => DIRECTORY.getByName(NAME).sessionKey(Redacted.value(proof), drawn),
-  spend: async (spent) => DIRECTORY.getByName(NAME).spend(Redacted.value(proof), spent)
-})
+export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, hidden: Redacted.Redacted): Store => {
+  const proof = (): string => Redacted.value(hidden)
+  return Withdrawn.over({
+    load: (known) => DIRECTORY.getByName(NAME).tokens(proof(), known),
+    save: (change) => DIRECTORY.getByName(NAME).saveToken(proof(), change),
+    use: (id, day) => DIRECTORY.getByName(NAME).useToken(proof(), { id, day }),
+    key: (drawn) => DIRECTORY.getByName(NAME).sessionKey(proof(), drawn)
+  }, {
+    load: (known) => DIRECTORY.getByName(WITHDRAWN).withdrawn(proof(), known),
+    add: (change) => DIRECTORY.getByName(WITHDRAWN).withdraw(proof(), change),
+    spend: (spent) => DIRECTORY.getByName(WITHDRAWN).spend(proof(), spent)
+  })
+}
