@@ -49,6 +49,8 @@ export interface ReceiptRow {
   readonly digest?: string
   /** The id as its caller gave it, up to 512 characters; only beside a digest. */
   readonly own?: string
+  /** The label of the event, which outlives its journal row; only beside a digest, and in no row of before it was kept. */
+  readonly label?: ReadonlyArray<string>
 }
 
 /**

@@ -122,7 +122,7 @@ export class Labels {
   of(address: Address.Address): Label.Label {
     const known = this.known.get(address.key)
     if (known !== undefined) return known
-    const label = this.isTelling(address.id) || address.id === SCHEMA
+    const label = isTelling(address.id) || address.id === SCHEMA
       ? this.top
       : Label.join(this.joined((envelope) => Envelope.touches(envelope, address)), this.described(address.id))
     this.known.set(address.key, label)
@@ -145,7 +145,7 @@ export class Labels {
   /** Returns the label of the names directly below a cell: the union of the labels of all possible children. */
   below(address: Address.Address): Label.Label {
     const isParent = (folder: string): boolean => Address.parent(folder) === address.id
-    if (Address.isWithin(SCHEMA, address.id) || this.isTelling(address.id) || folders.some(isParent)) return this.top
+    if (Address.isWithin(SCHEMA, address.id) || isTelling(address.id) || folders.some(isParent)) return this.top
     return this.joined((envelope) => Envelope.touchesBelow(envelope, address))
   }
 
@@ -229,10 +229,6 @@ export class Labels {
     return this.joined((envelope) => Envelope.holds(envelope, inner))
   }
 
-  private isTelling(id: string): boolean {
-    return tellings.some((root) => Address.isWithin(root, id))
-  }
-
   private joined(holds: (envelope: Envelope.Envelope) => boolean): Label.Label {
     let label = Label.none
     for (const [envelope, atoms] of this.rules) if (holds(envelope)) label = Label.join(label, atoms)
@@ -242,6 +238,9 @@ export class Labels {
 
 /** Tests whether a cell belongs to the runtime. */
 export const isRuntime = (id: string): boolean => runtime.some((root) => Address.isWithin(root, id))
+
+/** Tests whether a cell is one of those in which the runtime records runs of any label and any scope. */
+export const isTelling = (id: string): boolean => tellings.some((root) => Address.isWithin(root, id))
 
 /** Tests whether a node writes no cell, and so may receive any label. */
 export const isSilent = ({ output, writes }: Surface): boolean => output === undefined && writes.length === 0

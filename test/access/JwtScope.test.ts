@@ -22,6 +22,15 @@ const place = Enzyme.make({
   run: (tx, { payload, target }) => (tx.set(String(target), payload), "placed")
 })
 
+const fail = Enzyme.make({
+  name: "fail",
+  query: "/signals/fail",
+  bind: ["/data"],
+  run: () => {
+    throw new Error("a secret of bob")
+  }
+})
+
 describe("A JSON Web Token with a scope", () => {
   const config = {
     token: "the-operators-own-token", spaces: { create: "on-demand" as const }, labels: { cells: { "/data/staff/**": ["staff"] } }
@@ -58,6 +67,26 @@ describe("A JSON Web Token with a scope", () => {
         assert.deepInclude(await send("alice", "/data/cart?scope=user:alice"), { status: "handled" })
         assert.deepStrictEqual(await read("alice"), [1, 9, "label/withheld", "label/withheld"])
         assert.strictEqual(await as("alice", "/v1/spaces/shop/beats"), "access/clearance")
+      })))
+
+  it.live("is told no problem of the space, which may be one of another user", () =>
+    Effect.flatMap(serve({ config, enzymes: [place, fail], tokens: makeTokens(), bearer: Jwts.shownTo(scoped().set) }), ({ ask, kernel }) =>
+      Effect.promise(async () => {
+        const space = await Effect.runPromise(kernel.space("shop"))
+        await Effect.runPromise(space.signal({ signal: "/signals/fail", target: "/data/cart?scope=user:bob" }))
+        await Effect.runPromise(space.idle)
+        const authorization = `Bearer ${await first.sign(claims(START, { sub: "bob" }))}`
+        const told = async (path: string, headers: Readonly<Record<string, string>>) => {
+          const answer = await ask(`/v1/spaces/shop/cells${path}`, { headers })
+          return answer.status === 200 ? answer.body : problem(answer)[1]
+        }
+        const root = { authorization: `Bearer ${config.token}` }
+        const { cells: [fact] } = await told("/data/mailbox/diag/msgs?below", root) as { readonly cells: ReadonlyArray<string> }
+        assert.include(JSON.stringify(await told(fact ?? "", root)), "run/dead")
+        assert.strictEqual(await told(fact ?? "", { authorization }), "label/withheld")
+        for (const folder of ["/data/mailbox/diag/msgs", "/data/mailbox", "/data"]) {
+          assert.deepStrictEqual(await told(`${folder}?below`, { authorization }), { cells: [], next: null }, folder)
+        }
       })))
 
   it("is refused with a scope that is none, or whose subject is no part of one", async () => {

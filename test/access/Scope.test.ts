@@ -23,7 +23,11 @@ const place = Enzyme.make({
   query: "/signals/place",
   bind: ["/data/orders", "/data/other"],
   target: "required",
-  run: (tx, { payload, target }) => (tx.set(String(target), payload), "placed")
+  run: (tx, { payload, target }) => {
+    if (payload === "fail") throw new Error(`a secret of ${target}`)
+    tx.set(String(target), payload)
+    return "placed"
+  }
 })
 
 type As = (token: string, path: string, init?: RequestInit) => Promise<Answer>
@@ -53,6 +57,18 @@ const signal = (target: string | undefined, payload: unknown = 1, signal = "/sig
 const orders: Wanted = { verbs: ["read", "signal"], prefixes: ["/data/orders"], clearance: [] }
 
 describe("A token with a prefix", () => {
+  test("knows the problems of the space, which tell of all cells, only by a prefix of their own", async (_, as, { create }) => {
+    assert.strictEqual((await as(ROOT, "/signals", signal("/data/other", "fail"))).status, 422)
+    const { body } = await as(ROOT, "/cells/data/mailbox/diag/msgs?below")
+    const { cells: [fact = ""] } = body as { readonly cells: ReadonlyArray<string> }
+    assert.include(JSON.stringify((await as(ROOT, `/cells${fact}`)).body), "run/dead")
+    const some = await create({ verbs: ["read"], prefixes: ["/data"] })
+    assert.deepStrictEqual(problem(await as(some, `/cells${fact}`)), [403, "label/withheld"])
+    assert.notInclude(JSON.stringify((await as(some, "/cells/data?below&values")).body), "mailbox")
+    const all = await create({ verbs: ["read"], prefixes: ["/data", "/data/mailbox"] })
+    assert.strictEqual((await as(all, `/cells${fact}`)).status, 200)
+  })
+
   test("reads and lists the cells below it, and learns nothing of others, not even by a link", async ({ fetch }, as, { create }) => {
     const token = await create({ verbs: ["read", "signal"], prefixes: ["/data/orders"] })
     assert.deepInclude(await as(token, "/cells/data/orders/1"), { status: 200, body: "one" })

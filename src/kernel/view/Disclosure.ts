@@ -10,7 +10,7 @@
  */
 import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
-import { isRuntime, type Labels } from "../../stage/Labels.ts"
+import { isRuntime, isTelling, type Labels } from "../../stage/Labels.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import * as Modules from "../model/Modules.ts"
 import type { Viewer } from "./Space.ts"
@@ -36,11 +36,16 @@ export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
     this.bounds = bounds
   }
 
-  /** Whether an address is beyond the cells or the scopes of the bounds. */
+  /**
+   * Whether an address is beyond the cells or the scopes of the bounds. The records of all runs, such as the problems of the space, tell
+   * of each scope and of all cells, so cells of the bounds hold them only by their own names.
+   */
   isBeyond({ id, scope }: Pick<Address.Address, "id" | "scope">): boolean {
     const { scopes, within } = this.bounds
+    const isRecord = isTelling(id)
+    if (scopes !== undefined && isRecord) return true
     if (scopes !== undefined && scope !== Address.SPACE && !scopes.includes(scope)) return true
-    return within?.some((cell) => Address.isWithin(cell, id)) === false
+    return within?.some((cell) => Address.isWithin(cell, id) && (!isRecord || isTelling(cell))) === false
   }
 
   /** The label of a document or of content. */

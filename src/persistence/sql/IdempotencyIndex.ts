@@ -33,7 +33,7 @@ const SLICE = 64
 const LOOKED_AT = 256
 
 /** A receipt as its row stores it. */
-type Stored = readonly [id: string, digest: string, beat: number, own?: string]
+type Stored = readonly [id: string, digest: string, beat: number, own?: string | null, label?: ReadonlyArray<string>]
 
 /** The stored state of the index. A sweep that runs has the age of the oldest row at its begin. */
 type State = readonly [indexed: number, swept: number, sweep: number | null, hash: number, age: number]
@@ -289,20 +289,28 @@ const SPAN = 2 ** 20
  * Encodes the receipts that have a digest as one text.
  */
 export const noteOf = (rows: ReadonlyArray<ReceiptRow>): string =>
-  JSON.stringify(rows.flatMap(({ beat, digest, id, own }): ReadonlyArray<Stored> =>
-    digest === undefined ? [] : own === undefined ? [[id, digest, beat]] : [[id, digest, beat, own]]))
+  JSON.stringify(rows.flatMap(({ beat, digest, id, label, own }): ReadonlyArray<Stored> => {
+    if (digest === undefined) return []
+    if (label !== undefined) return [[id, digest, beat, own ?? null, label]]
+    return own === undefined ? [[id, digest, beat]] : [[id, digest, beat, own]]
+  }))
 
-/** The receipts of the next row: at most {@link ROW}, with own ids of at most {@link OWNED} characters. */
+/** The characters of the own id of a receipt, and of its label. */
+const lengthOf = ({ label = [], own = "" }: Pick<ReceiptRow, "label" | "own">): number =>
+  label.reduce((length, atom) => length + atom.length, own.length)
+
+/** The receipts of the next row: at most {@link ROW}, with own ids and labels of at most {@link OWNED} characters. */
 const partAt = (rows: ReadonlyArray<ReceiptRow>, start: number): ReadonlyArray<ReceiptRow> => {
   let [end, size] = [start, 0]
-  while (end < rows.length && end - start < ROW && (end === start || size + (rows[end]?.own?.length ?? 0) <= OWNED)) {
-    size += rows[end]?.own?.length ?? 0
+  for (const row of rows.slice(start, start + ROW)) {
+    size += lengthOf(row)
+    if (end > start && size > OWNED) break
     end++
   }
   return rows.slice(start, end)
 }
 
-const rowOf = ([id, digest, beat, own]: Stored): ReceiptRow =>
-  ({ id, enzyme: "", digest, beat, ...own === undefined ? {} : { own } })
+const rowOf = ([id, digest, beat, own, label]: Stored): ReceiptRow =>
+  ({ id, enzyme: "", digest, beat, ...own === undefined || own === null ? {} : { own }, ...label === undefined ? {} : { label } })
 
 const parse = (text: string): ReadonlyArray<Stored> => JSON.parse(text) as ReadonlyArray<Stored>

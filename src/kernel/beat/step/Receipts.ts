@@ -38,10 +38,11 @@ const DISCARDED = "(discarded)"
  */
 export const rowsOf = (flight: InFlight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
   const { captured, discarded, over, signal } = flight
-  const { event, expected, id, origin, own, payload } = signal
+  const { event, expected, id, label, origin, own, payload } = signal
   if (!event || (captured === beat && expected === beat)) return none
   const rows: Array<ReceiptRow> = []
-  if (origin === "caller") rows.push({ id, enzyme: "", beat: captured, digest: digest(payload?.text ?? "", hash), ...owned(own) })
+  const known = { ...owned(own), ...labelled(label) }
+  if (origin === "caller") rows.push({ id, enzyme: "", beat: captured, digest: digest(payload?.text ?? "", hash), ...known })
   else if (captured === beat) rows.push({ id, enzyme: "", beat })
   if (captured !== beat && discarded) rows.push({ id, enzyme: DISCARDED, beat })
   if (captured !== beat) for (const handling of over) if (handling.beat === beat) rows.push({ id, enzyme: handling.key, beat })
@@ -111,7 +112,8 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   // After a redelivery, the last handling of the enzyme counts.
   const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [nameOf(handling), handling])).values()]
   const status = isOpen ? "pending" : first === undefined ? "pruned" : isDiscarded ? "discarded" : first.unhandled ?? statusOf(handlings)
-  return { id, ...owned(ownIn(rows)), status, beat: captured, handlings, ...labelled(first?.label) }
+  const label = first === undefined ? rows.find(({ label }) => label !== undefined)?.label : first.label
+  return { id, ...owned(ownIn(rows)), status, beat: captured, handlings, ...labelled(label) }
 }
 
 /** The target of an event, if the journal still tells it. */

@@ -157,6 +157,14 @@ export const receipts: Group = {
       same(store.receipts("x"), [{ id: "x", enzyme: "", beat: 0, digest: "e" }, { id: "x", enzyme: "a", beat: 1 }])
       same(store.receipts("y"), [{ id: "y", enzyme: "", beat: 0, digest: "d" }])
     }),
+  "keeps the label that a receipt with a digest came with, also without an own id": () => {
+    const event = { enzyme: "", beat: 0, digest: "d", label: ["pay", "\ud800\"]"] }
+    const events = [{ ...event, id: "a" }, { ...event, id: "b", own: "x" }]
+    return mixed({ before: beat(0, { receipts: events }), after: beat(1) }, (store) => {
+      for (const event of events) same(store.receipts(event.id), [event])
+      same(store.named("x", 10), ["b"])
+    })
+  },
   "finds the events of a caller's own id, those of the newest flush first": () => {
     const event = (id: string, own: string, beat: number) => ({ id, enzyme: "", beat, digest: "d", own })
     return mixed({

@@ -46,12 +46,13 @@ const randomBatch = (draw: Random.Random, state: State, seq: () => number): Batc
   return draw(5) === 0 ? inbox({ ...parts, receipts: [] }) : beat(number, parts)
 }
 
-/** Of an even id the row without an enzyme has a digest, and most have an own id; an odd one has no such row. */
+/** Of an even id the row without an enzyme has a digest, most have an own id, and some a label; an odd one has no such row. */
 const randomReceipt = (draw: Random.Random, beat: number): ReceiptRow => {
   const n = draw(20)
   const id = `id${n}`
   if (n % 2 === 1 || draw(2) === 1) return { id, enzyme: `e${draw(3)}`, beat }
-  return { id, enzyme: "", beat, digest: `d${draw(1000)}`, ...n % 3 === 0 ? {} : { own: `own${n % 5}` } }
+  const label = n % 4 === 0 ? { label: [`a${n}`, "\u0000"] } : {}
+  return { id, enzyme: "", beat, digest: `d${draw(1000)}`, ...n % 3 === 0 ? {} : { own: `own${n % 5}` }, ...label }
 }
 
 const apply = (state: State, batch: Batch): void => {
