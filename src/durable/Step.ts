@@ -46,6 +46,8 @@ export interface Step {
   readonly attempt?: number
   /** The address of the module with which the body began, if it has one; in the first step only. */
   readonly code?: string
+  /** The addresses of the modules of its services, if it takes some; in the first step only. */
+  readonly services?: ReadonlyArray<string>
   /** The signals that the run hears from the begin of the segment on, as its enzyme declares them, if there are new ones. */
   readonly hears?: ReadonlyArray<Pair>
   /** The rules with which the run began, if they are not the first ones; in the first step only. */

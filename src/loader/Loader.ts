@@ -7,15 +7,13 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
-import { KernelSettings } from "../kernel/model/Limits.ts"
-import { ModuleRestore } from "../kernel/model/ModuleRestore.ts"
 import * as Declares from "../registry/Declares.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
+import type { Provider } from "../registry/Services.ts"
 import { clashAmong, type Declarer } from "../registry/SpaceTypes.ts"
 import * as Node from "../scheduler/definition/Definition.ts"
 import * as Channel from "../reactor/Channel.ts"
@@ -24,6 +22,7 @@ import { InvalidConfig } from "./InvalidConfig.ts"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "./ModuleHost.ts"
 import * as Plugin from "./Plugin.ts"
 import * as PluginConflicts from "./PluginConflicts.ts"
+import * as PluginServices from "./PluginServices.ts"
 
 /** The sources of modules. */
 export interface Sources {
@@ -46,6 +45,8 @@ export interface FoundEnzyme {
   readonly hash: string
   readonly text: string | undefined
   readonly enzyme: Enzyme.Enzyme
+  /** The providers of its services, once it is registered. */
+  readonly services?: ReadonlyArray<Provider>
 }
 
 /** A reactive node and its module. */
@@ -60,6 +61,7 @@ export interface FoundNode {
 export interface FoundPlugin {
   readonly file: string
   readonly hash: string
+  readonly text: string | undefined
   readonly plugin: Plugin.Plugin
 }
 
@@ -73,6 +75,8 @@ export interface Found {
   readonly broken: ReadonlyArray<ModuleBroken>
   /** The names of the disabled enzymes. */
   readonly disabled: ReadonlyArray<string>
+  /** The services of the plugins, once they are registered. */
+  readonly services?: ReadonlyArray<PluginServices.Served>
 }
 
 /** Folders that are searched by default, and so may be absent. */
@@ -99,8 +103,11 @@ export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Ret
 })
 
 /** The modules without those of plugins that declare what there is already, which are broken. */
-const admitted = (found: Found, commands: ReadonlyArray<string>): Found => {
-  const refused = PluginConflicts.refusals(found.plugins, { commands, fields: FIELDS })
+const admitted = (found: Found, commands: ReadonlyArray<string>): Found =>
+  without(found, PluginConflicts.refusals(found.plugins, { commands, fields: FIELDS }))
+
+/** The modules without those of refused plugins, which are broken. */
+const without = (found: Found, refused: ReadonlyArray<ModuleBroken>): Found => {
   const isIn = ({ file }: { readonly file: string }): boolean => !refused.some((broken) => broken.file === file)
   if (refused.length === 0) return found
   return { ...found, enzymes: found.enzymes.filter(isIn), plugins: found.plugins.filter(isIn), broken: [...found.broken, ...refused] }
@@ -111,13 +118,17 @@ const admitted = (found: Found, commands: ReadonlyArray<string>): Found => {
  */
 export const reserved = ({ plugins }: Found): ReadonlyArray<string> => plugins.flatMap(({ plugin }) => plugin.reserved)
 
+/** The modules with the services of their plugins. */
+const served = (found: Found, before: ReadonlyArray<PluginServices.Served> = []): Effect.Effect<Found, never, Kernel> =>
+  Effect.map(PluginServices.build(found.plugins, before), ({ broken, services }) => ({ ...without(found, broken), services }))
+
 /**
- * Registers all enzymes and nodes. The ones that the kernel refuses are added to the broken modules; all broken modules
- * are reported.
+ * Builds the services of the plugins, and registers all enzymes and nodes. The ones that are refused are added to the broken
+ * modules; all broken modules are reported.
  */
 export const register = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
   const kernel = yield* Kernel
-  const registered = yield* enroll(found)
+  const registered = yield* enroll(yield* served(found))
   for (const { file } of registered.broken) yield* kernel.breaks(file)
   yield* tell(registered.broken)
   return registered
@@ -134,9 +145,20 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
   const enzymes: Array<FoundEnzyme> = []
   for (const item of found.enzymes) {
     const code = { hash: item.hash, text: item.text, file: item.file }
-    const isDisabled = found.disabled.includes(item.enzyme.name)
-    const result = yield* Effect.result(isDisabled ? kernel.leaveOut(item.enzyme, code) : kernel.register(item.enzyme, code))
-    if (Result.isSuccess(result)) enzymes.push(item)
+    if (found.disabled.includes(item.enzyme.name)) {
+      const result = yield* Effect.result(kernel.leaveOut(item.enzyme, code))
+      if (Result.isSuccess(result)) enzymes.push(item)
+      else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
+      continue
+    }
+    const bound = PluginServices.bound(item, found.services ?? [])
+    if (Result.isFailure(bound)) {
+      refused.push(bound.failure)
+      continue
+    }
+    const { enzyme, services } = bound.success
+    const result = yield* Effect.result(kernel.register(enzyme, services.length === 0 ? code : { ...code, services }))
+    if (Result.isSuccess(result)) enzymes.push(services.length === 0 ? item : { ...item, enzyme, services })
     else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
   }
   const nodes: Array<FoundNode> = []
@@ -159,13 +181,15 @@ export const reload = (before: Found, sources: Sources): Effect.Effect<Found, ne
   // A function of its own, not the result of a call: a build that never reloads leaves it out.
   Effect.gen(function*() {
     const kernel = yield* Kernel
-    const now = yield* load(sources)
+    const now = keptPlugins(before, yield* served(yield* load(sources), before.services))
     const broken = new Set(now.broken.map(({ file }) => file))
     const isSame = (a: FoundEnzyme, b: FoundEnzyme) => a.file === b.file && a.hash === b.hash && a.enzyme.name === b.enzyme.name
-    const kept = before.enzymes.filter((old) => broken.has(old.file) || now.enzymes.some((item) => isSame(item, old)))
+    const standing = before.enzymes.filter((old) => broken.has(old.file) || now.enzymes.some((item) => isSame(item, old)))
+    const kept = standing.filter((old) => PluginServices.stays(old, now.services))
     const isSameNode = (a: FoundNode, b: FoundNode) => a.file === b.file && a.hash === b.hash && a.node.name === b.node.name
     const keptNodes = before.nodes.filter((old) => broken.has(old.file) || now.nodes.some((item) => isSameNode(item, old)))
-    const newEnzymes = now.enzymes.filter((item) => !kept.some((old) => isSame(old, item)))
+    const moved = standing.filter((old) => broken.has(old.file) && !kept.includes(old))
+    const newEnzymes = [...moved, ...now.enzymes.filter((item) => !kept.some((old) => isSame(old, item)))]
     const newNodes = now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
     const clash = clashing([...kept, ...keptNodes, ...newEnzymes, ...newNodes])
     if (clash !== undefined) {
@@ -185,35 +209,18 @@ export const reload = (before: Found, sources: Sources): Effect.Effect<Found, ne
     return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
   })
 
+/** The modules of a load, in which a plugin that is broken now keeps its services of before. */
+const keptPlugins = (before: Found, now: Found): Found => {
+  const isBroken = ({ file }: PluginServices.Served): boolean => now.broken.some((broken) => broken.file === file)
+  return { ...now, services: [...now.services ?? [], ...(before.services ?? []).filter(isBroken)] }
+}
+
 /** The failure of modules that declare contradictory types; `undefined` if they do not. */
 const clashing = (modules: ReadonlyArray<FoundEnzyme | FoundNode>): ModuleBroken | undefined => {
   const clash = clashAmong(modules, (item) => "enzyme" in item ? item.enzyme : item.node)
   if (clash === undefined) return undefined
   return new ModuleBroken({ file: clash.module.file, reason: `${clash.reason}. All modules stay as they were` })
 }
-
-/**
- * Restores modules from their texts, for replays.
- *
- * A module was checked when it was loaded from its file, so its host imports are not checked again.
- */
-export const restore: Layer.Layer<never, never, ModuleHost> = Layer.effect(
-  ModuleRestore,
-  Effect.gen(function*() {
-    const host = yield* ModuleHost
-    const { limits: { moduleMillis } } = yield* KernelSettings
-    const run = Effect.runPromiseWith(yield* Effect.context<never>())
-    return (hash, text) =>
-      run(host.restore(hash, text).pipe(
-        within(hash, moduleMillis),
-        Effect.flatMap((loaded) => Effect.fromResult(decode(loaded))),
-        Effect.match({
-          onFailure: ({ reason }) => reason,
-          onSuccess: ({ enzymes, nodes }) => ({ enzymes: enzymes.map(({ enzyme }) => enzyme), nodes: nodes.map(({ node }) => node) })
-        })
-      ))
-  })
-)
 
 /**
  * Returns the plugin that provides persistence.
@@ -291,6 +298,10 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
   if (module === undefined) return refuse("it has no default export. Write: export default Enzyme.make({ … })")
   try {
     const plugin = Plugin.is(module) ? Plugin.make(withoutTag(module)) : undefined
+    if (plugin?.services !== undefined && loaded.hostImports.length > 0) {
+      const imports = `it imports ${loaded.hostImports.join(", ")}, and its services are code of runs on every host`
+      return refuse(`${imports}. Move its channels and its services into a plugin each`)
+    }
     const exported: ReadonlyArray<unknown> = plugin !== undefined ? plugin.enzymes : Array.isArray(module) ? module : [module]
     const nodes = exported.filter(Node.is)
     const enzymes = exported.filter((item) => !Node.is(item)).map((item) => asEnzyme(item))
@@ -310,7 +321,7 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
     return Result.succeed({
       enzymes: declaring(enzymes, typed).map((enzyme) => ({ file, hash, text, enzyme })),
       nodes: (enzymes.length > 0 ? nodes : declaring(nodes, typed)).map((node) => ({ file, hash, text, node })),
-      plugins: plugin === undefined ? [] : [{ file, hash, plugin }],
+      plugins: plugin === undefined ? [] : [{ file, hash, text, plugin }],
       broken: [],
       disabled: []
     })

@@ -13,6 +13,7 @@ import type * as Stream from "effect/Stream"
 import type { CodePlace } from "../diagnostic/CodePlace.ts"
 import { TOPIC } from "../diagnostic/Topic.ts"
 import * as Declares from "../registry/Declares.ts"
+import type { ServiceRefused } from "../registry/Services.ts"
 
 /**
  * An imported module.
@@ -61,8 +62,12 @@ export class ModuleBroken extends Data.TaggedError("ModuleBroken")<{
   readonly reason: string
   /** The places in the code that the reason names, with their source lines. */
   readonly places?: ReadonlyArray<CodePlace>
+  /** The refusal of its services, if they are the reason. */
+  readonly refusal?: ServiceRefused
 }> {
-  readonly code = "module/broken"
+  get code(): "module/broken" | ServiceRefused["code"] {
+    return this.refusal?.code ?? "module/broken"
+  }
   readonly [TOPIC] = "module/broken"
   override get message() {
     return `Module ${this.file} is not loaded: ${this.reason}`

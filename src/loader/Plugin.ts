@@ -1,13 +1,13 @@
 /**
  * Plugins: modules that provide parts of a runtime.
  *
- * A plugin may provide persistence, channels and enzymes, and add commands, settings and reserved signals. The built-in plugins are
- * loaded in the same way.
+ * A plugin may provide persistence, channels, services and enzymes, and add commands, settings and reserved signals. The built-in
+ * plugins are loaded in the same way.
  *
  * @module
  */
 import * as Data from "effect/Data"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { SliceName } from "../ledger/SliceTable.ts"
 import type { Hash } from "../persistence/Hash.ts"
@@ -84,10 +84,18 @@ export interface Plugin {
   readonly reserved: ReadonlyArray<string>
   /** The slices of the runtime that its enzymes cannot do without, such as `"requests"`. */
   readonly needs: ReadonlyArray<SliceName>
+  /**
+   * The services of enzymes: a layer that takes none of its surroundings. It is built once for each runtime, and ends with it.
+   *
+   * Services are code of runs. The layer and its services take time, chance and data from the run alone, give the same results to the
+   * same calls, and keep no state between runs. What differs by environment goes through a channel. The journal names the module of
+   * the plugin, so that a replay uses the services that ran.
+   */
+  readonly services: Layer.Layer<never, unknown> | undefined
 }
 
 /** The fields of a plugin that its definition may leave out. */
-type Optional = "enzymes" | "commands" | "settings" | "reserved" | "needs"
+type Optional = "enzymes" | "commands" | "settings" | "reserved" | "needs" | "services"
 
 /**
  * The definition of a plugin.
@@ -95,7 +103,7 @@ type Optional = "enzymes" | "commands" | "settings" | "reserved" | "needs"
  * @category models
  * @since 0.2.0
  */
-export interface Definition extends Omit<Plugin, "_tag" | Optional>, Partial<Pick<Plugin, Optional>> {}
+export interface Definition extends Omit<Plugin, "_tag" | "provides" | Optional>, Partial<Pick<Plugin, "provides" | Optional>> {}
 
 /**
  * A plugin's definition is invalid. `reason` names the first problem.
@@ -143,7 +151,7 @@ const provided: Readonly<Record<string, (provider: unknown) => boolean>> = {
  * @since 0.1.0
  */
 export const make = (definition: Definition): Plugin => {
-  const { commands = {}, enzymes = [], name, needs = [], provides, reserved = [], settings, version } = definition
+  const { commands = {}, enzymes = [], name, needs = [], provides, reserved = [], services, settings, version } = definition
   const refuse = (reason: string) => new InvalidPlugin({ name: String(name), reason })
   if (!pluginName.test(name)) throw refuse("its name may hold a-z, 0-9, _ and -, and begins with a letter or a digit")
   if (typeof version !== "string" || version === "") throw refuse("it has no version")
@@ -157,9 +165,11 @@ export const make = (definition: Definition): Plugin => {
     if (typeof module !== "string" || module === "") throw refuse(`its command "${command}" has no module: write its path`)
   }
   if (settings !== undefined && !Schema.isSchema(settings)) throw refuse("its settings are no Schema")
+  const isServing = services === undefined || Layer.isLayer(services)
+  if (!isServing) throw refuse("its services are no Layer; give one such as Layer.succeed(Key, …)")
   const vague = reserved.find((beginning) => !beginningOfSignals.test(beginning))
   if (vague !== undefined) throw refuse(`it reserves ${JSON.stringify(vague)}; write a beginning such as "/signals/${name}/"`)
-  return Object.freeze({ _tag: "Plugin", name, version, provides: provides ?? {}, enzymes, commands, settings, reserved, needs })
+  return Object.freeze({ _tag: "Plugin", name, version, provides: provides ?? {}, enzymes, commands, settings, reserved, needs, services })
 }
 
 /**

@@ -25,6 +25,7 @@ import * as Plugin from "../loader/Plugin.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { Persistence } from "../persistence/Persistence.ts"
 import * as Enzymes from "../registry/Enzyme.ts"
+import * as Bindings from "../registry/Services.ts"
 import * as Definition from "../scheduler/definition/Definition.ts"
 import * as HostPacemaker from "./host/HostPacemaker.ts"
 import * as HostTurn from "./host/HostTurn.ts"
@@ -54,6 +55,8 @@ export interface Options<E = never> {
   readonly config?: Omit<Config.Definition, typeof OWN[number]>
   /** Another store than that of `config.persistence`, which is SQLite by default. */
   readonly persistence?: Layer.Layer<Persistence, E, Hash>
+  /** The services that enzymes take, beside those of plugins; as `services` of a plugin. */
+  readonly services?: Layer.Layer<never, unknown>
   /** Allows requests without a token. The program then lets in only those that it has checked. */
   readonly public?: true
 }
@@ -79,7 +82,7 @@ export class Routes extends Context.Service<Routes, {
  * @since 0.2.0
  */
 export class LayerFailed extends Data.TaggedError("LayerFailed")<{
-  readonly layer: "modules" | "persistence"
+  readonly layer: "modules" | "persistence" | "services"
   readonly reason: string
   readonly cause?: unknown
 }> {
@@ -162,6 +165,26 @@ const stored = <E>(persistence: Layer.Layer<Persistence, E, Hash>, millis: numbe
     })
   ))
 
+/** The services for enzymes: those of the program, and those of its plugins. */
+const provided = Effect.fnUntraced(function*<E>({ found, kernel }: Project.Project, { services }: Options<E>) {
+  const ofPlugins = found.services?.map(({ provider }) => provider) ?? []
+  if (services === undefined) return ofPlugins
+  const label = "the program"
+  const context = yield* Effect.mapError(kernel.provide(services, label), (error) => failed("services", error))
+  return [{ label, code: undefined, context }, ...ofPlugins]
+})
+
+/** Registers a module, an enzyme with its services. */
+const register = (
+  kernel: Kernel["Service"],
+  module: Registered,
+  providers: ReadonlyArray<Bindings.Provider>
+): Effect.Effect<void, LayerFailed> =>
+  Effect.try({
+    try: () => module._tag === "Enzyme" ? Bindings.bind(module, providers).enzyme : module,
+    catch: (error) => failed("services", error)
+  }).pipe(Effect.flatMap((bound) => Effect.mapError(kernel.register(bound), (error) => failed("modules", error))))
+
 /** The services that an embedded runtime gives to its program. */
 export type Services = Kernel | Routes
 
@@ -185,9 +208,8 @@ const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Re
   }))
   const [broken] = project.found.broken
   if (broken !== undefined) return yield* Effect.fail(failed("modules", broken))
-  for (const module of registering) {
-    yield* Effect.mapError(project.kernel.register(module), (error) => failed("modules", error))
-  }
+  const providers = yield* provided(project, options)
+  for (const module of registering) yield* register(project.kernel, module, providers)
   yield* project.resume
   const fetch: App["fetch"] = (request, address = unknown) =>
     isClosed ? Problem.response(closed) : project.app.fetch(request, address)

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
@@ -21,6 +22,7 @@ import * as Declares from "./Declares.ts"
 import { type Decoded, decode, failing, type Metadata, refusal, type Targeting } from "./EnzymeFields.ts"
 import * as PayloadSchema from "./PayloadSchema.ts"
 import { samples } from "./Scheduling.ts"
+import * as ServiceKeys from "./ServiceKeys.ts"
 
 export type { BindingDeclaration, Isolation, Targeting } from "./EnzymeFields.ts"
 
@@ -51,6 +53,14 @@ export interface Event<
   readonly pipeline?: Pipeline | undefined
 }
 
+/**
+ * The event of the run in progress, as a service of each Effect that a run returns: a helper needs no argument for it.
+ *
+ * @category services
+ * @since 0.2.0
+ */
+export const Event: Context.Service<Event, Event> = Context.Service<Event>("systole/Event")
+
 /** The signals that an enzyme takes: a pattern, or signals of a type. */
 export type Query = string | Declares.AnySignal
 
@@ -64,8 +74,31 @@ export type EventOf<Payload, Required extends Targeting, Asked extends Query> = 
 /** Addresses, or signals, or a function of the event that returns them. */
 type OfEvent<A, E> = ReadonlyArray<A> | ((event: E) => ReadonlyArray<A>)
 
+/** The function of an enzyme. */
+type Run<Payload, Required extends Targeting, Asked extends Query> = (
+  tx: Transaction,
+  event: EventOf<Payload, Required, Asked>
+) => unknown
+
+/** The services of an Effect that a run returns; none for another value. */
+type Needs<Returned> = Returned extends Effect.Effect<unknown, unknown, infer R> ? R : never
+
+/** The services that an Effect of a run has: those of the run itself, and those that its enzyme names. */
+type Provided<Used extends ReadonlyArray<ServiceKeys.Named>> = Transaction | Event | ServiceKeys.IdentifierOf<Used[number]>
+
+/** A function that returns any value, a promise of one, or an Effect whose services are provided. */
+type Served<Run, Used extends ReadonlyArray<ServiceKeys.Named>> = Run extends (...args: never) => infer Returned
+  ? [Needs<Returned>] extends [Provided<Used>] ? unknown : (...args: never) => Effect.Effect<unknown, unknown, Provided<Used>>
+  : unknown
+
 /** The fields of a definition that are functions, that name cells and signals, or whose types depend on each other. */
-export interface Functions<Payload = unknown, Required extends Targeting = Targeting, Asked extends Query = string> {
+export interface Functions<
+  Payload = unknown,
+  Required extends Targeting = Targeting,
+  Asked extends Query = string,
+  Used extends ReadonlyArray<ServiceKeys.Named> = ReadonlyArray<ServiceKeys.Named>,
+  Own = Run<Payload, Required, Asked>
+> {
   /** As in {@link Metadata}, or signals of a type: the event then has the names and the payload with their types. */
   readonly query: Asked
   /** As in {@link Metadata}. */
@@ -104,14 +137,20 @@ export interface Functions<Payload = unknown, Required extends Targeting = Targe
    */
   readonly hears?: OfEvent<Declares.HeardIn, EventOf<Payload, Required, Asked>>
   /**
+   * The services that the Effect of a run takes: keys of `Context.Service` that plugins provide (`services` of a plugin).
+   *
+   * A run has `Transaction` and `Event` without their names here. An enzyme with a service that no plugin provides is refused
+   * when it is loaded (`service/absent`).
+   *
+   * @default `[]`
+   */
+  readonly services?: Used
+  /**
    * `(tx, event) => …`: handles one signal. Returns a value, a promise or an Effect.
    *
    * @default required
    */
-  readonly run: (
-    tx: Transaction,
-    event: EventOf<Payload, Required, Asked>
-  ) => unknown | Promise<unknown> | Effect.Effect<unknown, unknown, never>
+  readonly run: Own
 }
 
 /** The definition of an enzyme. Every field except for `name`, `query` and `run` has a default. */
@@ -127,6 +166,8 @@ export interface Enzyme extends Decoded {
   readonly declares: ReadonlyArray<Declares.Declaring>
   readonly reads: OfEvent<string, Event>
   readonly hears: OfEvent<Declares.DeclaredSignal, Event>
+  /** The keys of the services that it takes, in code-unit order. */
+  readonly services: ReadonlyArray<string>
   readonly run: Functions["run"]
 }
 
@@ -163,16 +204,28 @@ export class InvalidEnzyme extends Data.TaggedError("InvalidEnzyme")<{ readonly 
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Payload = unknown, Required extends Targeting = Targeting, const Asked extends Query = string>(
-  definition: Definition<Payload, Required, Asked>
+export const make = <
+  Payload = unknown,
+  Required extends Targeting = Targeting,
+  const Asked extends Query = string,
+  const Used extends ReadonlyArray<ServiceKeys.Named> = readonly [],
+  Own extends Run<Payload, Required, Asked> = Run<Payload, Required, Asked>
+>(
+  definition:
+    & Omit<Metadata, keyof Functions>
+    & Functions<Payload, Required, Asked, Used, Own & Run<Payload, Required, Asked> & Served<Own, Used>>
 ): Enzyme => {
   const texts: InTexts = Declares.inTexts<Functions & Metadata, Event>(definition as unknown as Functions & Metadata)
-  const { declares, hears, payload, reads, run, ...metadata } = texts
+  const { declares, hears, payload, reads, run, services, ...metadata } = texts
   const name = typeof metadata.name === "string" ? metadata.name : String(metadata.name)
-  const reason = refusal(metadata) ?? contradiction(metadata) ?? misrun(payload, run) ?? misreading(reads) ?? mishearing(hears, metadata) ??
+  const reason = refusal(metadata) ?? contradiction(metadata) ?? misrun(payload, run) ?? ServiceKeys.misnamed(services) ??
+    misreading(reads) ?? mishearing(hears, metadata) ??
     (payload === undefined || taken(texts) === undefined ? undefined : TWICE) ?? misscheduled(texts)
   if (reason !== undefined) throw new InvalidEnzyme({ name, reason })
-  return Object.freeze({ _tag: "Enzyme", ...decode(metadata), payload, declares, reads: reads ?? none, hears: hears ?? none, run })
+  const used = ServiceKeys.keysOf(services)
+  return Object.freeze({
+    _tag: "Enzyme", ...decode(metadata), payload, declares, reads: reads ?? none, hears: hears ?? none, services: used, run
+  })
 }
 
 /** A definition with the texts of what it names, and its declarations. */

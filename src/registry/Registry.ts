@@ -22,6 +22,7 @@ import type { Candidate } from "./Order.ts"
 import * as ResolutionCache from "./ResolutionCache.ts"
 import * as Order from "./Order.ts"
 import { QueryTrie } from "./QueryTrie.ts"
+import type { Provider } from "./Services.ts"
 
 /**
  * The names of the enzymes that the configuration lets write the runtime's own cells.
@@ -47,6 +48,8 @@ export interface Code {
   readonly text?: string | undefined
   /** Its file in the project, if it has one. */
   readonly file?: string | undefined
+  /** The providers of its services, if it takes some. */
+  readonly services?: ReadonlyArray<Provider>
 }
 
 /**

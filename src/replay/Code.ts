@@ -16,6 +16,7 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
 import type { Definition } from "../scheduler/definition/Definition.ts"
+import * as Services from "../registry/Services.ts"
 import { moduleOf } from "../scheduler/definition/Piece.ts"
 import type { HistoricStore } from "./HistoricStore.ts"
 import type { RunRecord } from "../kernel/journal/RunLine.ts"
@@ -43,6 +44,8 @@ export class Code {
   private nodes = new Map<string, Definition>()
   /** Unavailable enzymes and nodes of the recorded beat, by name, with the reason. */
   private absent = new Map<string, string>()
+  /** The services of other code than that of the recorded beat, by the names of the enzymes that take them. */
+  private swapped = new Map<string, ReadonlyArray<string>>()
 
   private constructor(history: HistorySource, active: Map<string, Modules.Module>) {
     this.history = history
@@ -73,7 +76,7 @@ export class Code {
    * is not available unchanged. `made` is the entry that the replay made, if it made one.
    */
   missing(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
-    const runs = [...Records.ownRunsOf(entry), ...made === undefined ? [] : Records.ownRunsOf(made)].filter(isRun)
+    const runs = runsOf(entry, made)
     const here = new Set(this.enzymes.active().map(({ name }) => name))
     const missing = new Set<string>()
     for (const { enzyme } of runs) {
@@ -89,6 +92,11 @@ export class Code {
     return [...missing]
   }
 
+  /** Returns the services that may explain a difference: those of a run of the beat whose code is not available. */
+  missingServices(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
+    return [...new Set(runsOf(entry, made).flatMap(({ enzyme }) => this.swapped.get(enzyme.split("~")[0] ?? enzyme) ?? []))]
+  }
+
   /** Returns the node of this name in the newest beat loaded. */
   node(name: string): Definition | undefined {
     const live = this.history.nodes.get(name)
@@ -102,7 +110,10 @@ export class Code {
     const enzymes = this.history.enzymes.fresh()
     for (const { enzyme } of live.get("") ?? []) enzymes.register(enzyme)
     this.nodes = new Map()
+    this.swapped = new Map()
+    const services = await this.services()
     for (const module of this.active.values()) {
+      if (Modules.pluginOf(module) !== undefined) continue
       const { digests, name } = module
       const node = Modules.nodeOf(module)
       if (node !== undefined) {
@@ -112,7 +123,7 @@ export class Code {
       }
       const mine = live.get(name) ?? []
       const found = await this.find(name, digests, mine)
-      const reason = typeof found === "string" ? found : registered(enzymes, found)
+      const reason = typeof found === "string" ? found : registered(enzymes, this.served(found, services))
       if (reason === undefined) continue
       this.absent.set(name, reason)
       this.replaced.add(name)
@@ -132,6 +143,42 @@ export class Code {
     if (found !== undefined) return
     this.absent.set(ofNode(name), typeof module === "string" ? module : `text /cas/${digest} makes no node of this name`)
     this.replaced.add(name)
+  }
+
+  /** Gathers the services of the recorded beat, from current plugins and from stored texts. */
+  private async services(): Promise<RecordedServices> {
+    const live = [...new Set(this.history.enzymes.all().flatMap(({ code }) => code?.services ?? []))]
+    const providers: Array<Services.Provider> = []
+    const lost: Array<string> = []
+    for (const module of this.active.values()) {
+      const plugin = Modules.pluginOf(module)
+      if (plugin === undefined) continue
+      for (const digest of module.digests) {
+        const here = live.find(({ code }) => code?.hash === digest)
+        const restored = here === undefined ? await this.moduleOf(digest) : undefined
+        const provider = here ?? (typeof restored === "string" ? restored : restored?.services)
+        if (typeof provider === "object") providers.push(provider)
+        else lost.push(`the plugin "${plugin}", whose ${provider ?? `text /cas/${digest} has no services`}`)
+      }
+    }
+    return { providers, live, lost }
+  }
+
+  /** Gives enzymes the services of the recorded beat. Those that are not available are the current ones. */
+  private served(found: ReadonlyArray<Found>, { live, lost, providers }: RecordedServices): ReadonlyArray<Found> {
+    return found.flatMap((each) => {
+      const { enzyme } = each
+      const others = lost.length === 0 ? [] : enzyme.services.filter((key) => Services.providerOf(key, providers) === undefined)
+      if (others.length > 0) {
+        this.swapped.set(enzyme.name, others.map((key) => `${JSON.stringify(key)} of ${lost.join(" or ")}`))
+        for (const key of others) this.replaced.add(`service ${key}`)
+      }
+      const all = [...providers, ...live]
+      if (enzyme.services.length === 0) return [each]
+      if (enzyme.services.some((key) => Services.providerOf(key, all) === undefined)) return []
+      const { services, ...bound } = Services.bind(enzyme, all)
+      return [{ ...bound, code: each.code && { ...each.code, services } }]
+    })
   }
 
   /** Returns the enzymes of one name, from current modules and from stored texts. */
@@ -178,6 +225,13 @@ export class Code {
   }
 }
 
+/** The services of a recorded beat, the current ones, and the plugins whose services are not available. */
+interface RecordedServices {
+  readonly providers: ReadonlyArray<Services.Provider>
+  readonly live: ReadonlyArray<Services.Provider>
+  readonly lost: ReadonlyArray<string>
+}
+
 /** Registers enzymes. Returns the reason if one of them is refused today. */
 const registered = (
   enzymes: Enzymes,
@@ -194,5 +248,9 @@ const registered = (
 
 /** Outcomes that the runtime decides without a run. */
 const settled: ReadonlySet<string | undefined> = new Set(["enzyme/gone", "signal/storm"])
+
+/** The runs of an entry, and of the one that a replay made. */
+const runsOf = (entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<RunRecord> =>
+  [...Records.ownRunsOf(entry), ...made === undefined ? [] : Records.ownRunsOf(made)].filter(isRun)
 
 const isRun = (run: RunRecord): boolean => !settled.has(Records.codeOf(run)) && !/^(space|OPS):/.test(run.enzyme)

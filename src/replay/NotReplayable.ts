@@ -12,8 +12,8 @@ import { PersistenceError } from "../persistence/PersistenceError.ts"
 export class NotReplayable extends Data.TaggedError("NotReplayable")<{
   readonly beat: number
   readonly code:
-    | "replay/code" | "replay/pruned" | "replay/size" | "replay/journal" | "replay/content" | "replay/time" | "replay/semantics"
-    | "journal/version"
+    | "replay/code" | "replay/service" | "replay/pruned" | "replay/size" | "replay/journal" | "replay/content" | "replay/time"
+    | "replay/semantics" | "journal/version"
   readonly reason: string
 }> {
   override get message() {

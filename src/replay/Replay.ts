@@ -142,6 +142,12 @@ const excuse = (rerun: Rerun, entry: Journal.Parsed, made: Journal.Parsed | unde
     const reason = `it did not come out the same, and code that ran then is not to be had: ${names.join("; ")}. Bring it back`
     return { beat, code: "replay/code", reason }
   }
+  const services = rerun.code.missingServices(entry, made)
+  if (services.length > 0) {
+    const reason = `it did not come out the same, and services that ran then are not to be had: ${services.join("; ")}. ` +
+      "Bring the plugin back, or give the one of today the same results"
+    return { beat, code: "replay/service", reason }
+  }
   const excuse = rerun.excuse()
   if (excuse !== undefined) return { beat, ...excuse }
   if (semantics >= Semantics.NEWEST) return undefined

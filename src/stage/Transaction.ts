@@ -7,6 +7,7 @@
  *
  * @module
  */
+import * as Context from "effect/Context"
 import type { Cell, Family, Place } from "../cell/Cell.ts"
 import type { Sent, Signal } from "../cell/Signal.ts"
 import type { Value } from "../cell/Value.ts"
@@ -273,3 +274,26 @@ export interface Transaction extends Ledgers {
    */
   readonly waitForEvent: (id: string) => PendingResult<EventEnd>
 }
+
+/**
+ * The transaction of the run in progress, as a service of each Effect that a run returns: a helper needs no argument for it.
+ *
+ * @example A helper that counts
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { Enzyme, Event, Transaction } from "systole"
+ *
+ * const counted = Effect.gen(function*() {
+ *   const tx = yield* Transaction
+ *   const { signal } = yield* Event
+ *   tx.increment("/data/count")
+ *   return signal
+ * })
+ *
+ * export default Enzyme.make({ name: "count", query: "/signals/count", run: () => counted })
+ * ```
+ *
+ * @category services
+ * @since 0.2.0
+ */
+export const Transaction: Context.Service<Transaction, Transaction> = Context.Service<Transaction>("systole/Transaction")

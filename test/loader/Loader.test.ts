@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { Computation, Enzyme } from "systole"
 import { ModuleRestore, type RestoredModule } from "../../src/kernel/model/ModuleRestore.ts"
 import * as Loader from "../../src/loader/Loader.ts"
+import * as Restored from "../../src/loader/Restored.ts"
 import { ModuleBroken, ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as ManifestModules from "../../src/main/module/ManifestModules.ts"
 
@@ -129,7 +130,7 @@ describe("Loader", () => {
       Effect.provide(Effect.gen(function*() {
         const restore = yield* ModuleRestore
         return yield* Effect.promise(() => restore("h", "t"))
-      }), Loader.restore.pipe(Layer.provide(Layer.mock(ModuleHost, { changes: Stream.empty, restore: () => answer }))))
+      }), Restored.layer.pipe(Layer.provide(Layer.mock(ModuleHost, { changes: Stream.empty, restore: () => answer }))))
 
     const names = (found: RestoredModule | string) =>
       typeof found === "string" ? found : [...found.enzymes, ...found.nodes].map(({ name }) => name)

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { Hash, Kernel, SystemGrants } from "systole"
 import { TestReactor } from "systole/testing"
 import * as Loader from "../../src/loader/Loader.ts"
+import * as Restored from "../../src/loader/Restored.ts"
 import type { ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as HostHash from "../../src/main/host/HostHash.ts"
 import * as HostModules from "../../src/main/module/HostModules.ts"
@@ -43,7 +44,7 @@ export const live = <A, E>(story: Story, root: string, run: (process: Process) =
   }).pipe(
     Effect.provide(Layer.fresh(
       TestKernel.layer(story.settings, SqliteFolder.layerIn(data(root)), { reactor: reactor.layer }).pipe(
-        Layer.provide([Loader.restore, Layer.succeed(SystemGrants, new Set(story.grants))]),
+        Layer.provide([Restored.layer, Layer.succeed(SystemGrants, new Set(story.grants))]),
         Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
       )
     ))

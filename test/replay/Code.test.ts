@@ -7,6 +7,7 @@ import { dirname, join } from "node:path"
 import { Computation, type Enzyme, explain, Kernel, MemoryStore, replay, type Space, why } from "systole"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
 import * as Loader from "../../src/loader/Loader.ts"
+import * as Restored from "../../src/loader/Restored.ts"
 import * as HostHash from "../../src/main/host/HostHash.ts"
 import * as HostModules from "../../src/main/module/HostModules.ts"
 import * as ManifestModules from "../../src/main/module/ManifestModules.ts"
@@ -66,7 +67,7 @@ const life = <A, E>(
 ) =>
   Effect.provide(effect, Layer.fresh(
     TestKernel.layer({}, SqliteFolder.layerIn(join(root, "data"))).pipe(
-      Layer.provide(Loader.restore),
+      Layer.provide(Restored.layer),
       Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
     )
   ))
@@ -311,7 +312,7 @@ describe("A replay of beats with other modules", () => {
       assert.include(impossible?.reason, "the build has no module")
       const reason = yield* space.examine((history) => why(history, "/data/m"))
       assert.deepStrictEqual(reason?.writers.map(({ by, reads }) => [by, reads]), [["m", []]])
-    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Loader.restore), Layer.provide(ManifestModules.layer({}))))))
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Restored.layer), Layer.provide(ManifestModules.layer({}))))))
 
   it.effect("ignores unavailable code that took no part in the beat", () =>
     Effect.gen(function*() {

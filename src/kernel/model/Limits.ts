@@ -108,6 +108,8 @@ export const table = {
    * (`module/broken`); all others continue.
    */
   moduleMillis: { default: 10_000 },
+  /** Host milliseconds for building the services of one plugin. Services that are not built by then are refused (`service/timeout`). */
+  serviceMillis: { default: 10_000 },
   /**
    * The reloads of a process of `systole dev`, which then starts again: no host unloads the modules that were replaced. A process
    * without a supervisor goes on.

@@ -8,12 +8,15 @@
  */
 import * as Context from "effect/Context"
 import type { Enzyme } from "../../registry/Enzyme.ts"
+import type { Provider } from "../../registry/Services.ts"
 import type { Definition } from "../../scheduler/definition/Definition.ts"
 
 /** The exports of a module. */
 export interface RestoredModule {
   readonly enzymes: ReadonlyArray<Enzyme>
   readonly nodes: ReadonlyArray<Definition>
+  /** The services of a plugin, or the reason why they cannot be built; `undefined` for a module without services. */
+  readonly services?: Provider | string | undefined
 }
 
 /**

@@ -3,7 +3,8 @@
  *
  * The cell `/sys/code/<enzyme>` holds the addresses of the modules of its enzymes
  * with this name, in order of activation. The cell `/sys/code/nodes/<node>` holds
- * that of a node's module. The capture of a beat that activates another version
+ * that of a node's module, and `/sys/code/services/<plugin>` that of a plugin
+ * whose services an active enzyme takes. The capture of a beat that activates another version
  * changes the cell. The same batch stores the version's text under its digest.
  *
  * The cell `/sys/enzymes/<enzyme>` describes the signals and the source files of
@@ -21,7 +22,7 @@ import * as Document from "../../cell/Document.ts"
 import type { BlobRow, SpaceStore } from "../../persistence/Persistence.ts"
 import { type Enzyme, make as makeEnzyme } from "../../registry/Enzyme.ts"
 import { push } from "../../registry/MultiMap.ts"
-import type { Code, Enzymes } from "../../registry/Registry.ts"
+import type { Code, Entry, Enzymes } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/definition/Modules.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
@@ -34,10 +35,13 @@ export const FOLDER = "/sys/code"
 /** The prefix of node names, which sets them apart from enzyme names. */
 export const NODES = "nodes/"
 
+/** The prefix of plugins whose services an enzyme takes. */
+const SERVICES = "services/"
+
 /** The folder of content. */
 const CONTENT = "/cas/"
 
-/** The modules of the enzymes with one name, or of a node, by their digests; empty once there are none. */
+/** The modules of the enzymes with one name, of a node, or of a plugin with services, by their digests; empty once there are none. */
 export interface Module {
   readonly name: string
   readonly digests: ReadonlyArray<string>
@@ -74,6 +78,28 @@ type Described = Pick<Enzyme, "query" | "match" | "bind"> & { readonly file: str
 export const nodeOf = ({ name }: Module): string | undefined => name.startsWith(NODES) ? name.slice(NODES.length) : undefined
 
 /**
+ * The plugin of a module with services; `undefined` for any other module.
+ */
+export const pluginOf = ({ name }: Module): string | undefined => name.startsWith(SERVICES) ? name.slice(SERVICES.length) : undefined
+
+/** The modules of the services that enzymes take, each once. */
+const servicesOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<Named> => {
+  const codes = new Map<string, Named>()
+  for (const { code } of entries) {
+    for (const { code: module } of code?.services ?? []) {
+      if (module !== undefined) codes.set(`${module.plugin}/${module.hash}`, { code: module, name: SERVICES + module.plugin })
+    }
+  }
+  return [...codes.values()]
+}
+
+/** A module under the name of its cell. */
+interface Named {
+  readonly name: string
+  readonly code: Pick<Code, "hash" | "text"> | undefined
+}
+
+/**
  * The changes from the modules that the cells name to the active ones: to enzymes and to nodes, or to either alone if the
  * others are as they were.
  */
@@ -81,16 +107,19 @@ export const activation = (
   { enzymes, nodes }: { readonly enzymes: Enzymes | undefined; readonly nodes: NodeModules | undefined },
   documents: Documents
 ): Activation => {
-  const active = new Map<string, Array<Code>>()
+  const active = new Map<string, Array<Pick<Code, "hash" | "text">>>()
   const derived = nodes?.all().map(({ code, definition: { name } }) => ({ code, name: NODES + name })) ?? []
-  for (const { code, name } of [...enzymes?.active() ?? [], ...derived]) {
+  const entries = enzymes?.active() ?? []
+  for (const { code, name } of [...entries, ...servicesOf(entries), ...derived] as ReadonlyArray<Named>) {
     if (code === undefined) continue
     const here = active.get(name)
     if (here === undefined) active.set(name, [code])
     else here.push(code)
   }
   const before = nodes === undefined ? [] : documents.children("space", `${FOLDER}/${NODES.slice(0, -1)}`).map((name) => NODES + name)
-  const names = new Set([...active.keys(), ...enzymes === undefined ? [] : documents.children("space", FOLDER), ...before])
+  const served = () => documents.children("space", `${FOLDER}/${SERVICES.slice(0, -1)}`).map((name) => SERVICES + name)
+  const known = enzymes === undefined ? [] : [...documents.children("space", FOLDER), ...served()]
+  const names = new Set([...active.keys(), ...known, ...before])
   const modules: Array<Module> = []
   const texts = new Map<string, BlobRow>()
   for (const name of names) {

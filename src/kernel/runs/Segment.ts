@@ -19,6 +19,7 @@ import * as Step from "../../durable/Step.ts"
 import * as Requests from "../../reactor/Request.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { Enzyme, Event } from "../../registry/Enzyme.ts"
+import * as Services from "../../registry/Services.ts"
 import type * as Due from "../../stage/Due.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import type { Stage } from "../../stage/Stage.ts"
@@ -26,6 +27,7 @@ import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import * as Semantics from "../../stage/Semantics.ts"
 import { failure, messageOf } from "../model/Failure.ts"
+import type { RestoredModule } from "../model/ModuleRestore.ts"
 import { type Handling, isMerged, type Outcome, type Waits } from "../model/InFlight.ts"
 import type { Heard } from "../model/Signal.ts"
 import * as Hearing from "./Hearing.ts"
@@ -65,9 +67,12 @@ export const oidOf = ({ flight, key, waiting }: Pick<Handling, "flight" | "key" 
 export const stepAddress = (oid: string, segment: number, part?: number): Address.Address =>
   part === undefined ? Dossier.address(oid, "step", String(segment)) : Dossier.address(oid, "step", String(segment), String(part))
 
-/** The module of an enzyme, as a step names it. A document that names content keeps it. */
-export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code"> =>
-  entry?.code === undefined ? {} : { code: `${CONTENT}${entry.code.hash}` }
+/** The module of an enzyme and those of its services, as a step names them. A document that names content keeps it. */
+export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code" | "services"> => {
+  if (entry?.code === undefined) return {}
+  const services = (entry.code.services ?? []).flatMap(({ code }) => code === undefined ? [] : [`${CONTENT}${code.hash}`])
+  return { code: `${CONTENT}${entry.code.hash}`, ...services.length > 0 && { services } }
+}
 
 /**
  * Executes the next segment of a handling.
@@ -169,7 +174,10 @@ const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiti
 /** Starts the body. */
 const started = (continuation: Continuation, { draft, enzyme, handling, note, state: { host } }: Context): void => {
   continuation.tx.anew = note.anew ?? 0
-  continuation.start((tx) => enzyme.run(tx, Run.toEvent(handling, draft)), host.scope)
+  continuation.start((tx) => {
+    const event = Run.toEvent(handling, draft)
+    return Services.inRun(enzyme.run(tx, event), tx, event)
+  }, host.scope)
 }
 
 /** The body as the log left it. It reads no cells but the log. */
@@ -189,7 +197,7 @@ const remade = async (context: Context): Promise<Continuation> => {
       continuation.enzyme = begun.enzyme
       continuation.tx.anew = step.anew ?? 0
       const event = eventOf(step, { ...context, enzyme: begun.enzyme })
-      body = (tx) => begun.enzyme.run(tx, event)
+      body = (tx) => Services.inRun(begun.enzyme.run(tx, event), tx, event)
     }
     const { missing } = begun
     const how = { host, contentOf: (hash: string) => documents.blob(hash), body }
@@ -211,7 +219,7 @@ const eventOf = ({ attempt = 1, pipeline }: Step.Step, { enzyme, handling }: Con
 }
 
 /** The part of a first step that tells with what a body began. */
-type FirstStep = Pick<Step.Step, "attempt" | "code" | "anew" | "pipeline" | "semantics">
+type FirstStep = Pick<Step.Step, "attempt" | "code" | "services" | "anew" | "pipeline" | "semantics">
 
 /** The attempt and the module with which a body begins, its pipeline, the number of its start, and its rules. */
 const beginningOf = ({ draft, handling, note: { anew } }: Context): FirstStep => {
@@ -235,18 +243,51 @@ interface Begun {
 }
 
 /**
- * The enzyme with which a body began. A run stays with its module while other ones replace it, as long as the host has it or can
- * restore its text. A letter that is sent again goes on with the module of today.
+ * The enzyme with which a body began. A run stays with its module and its services while other ones replace them, as long as the host
+ * has them or can restore their texts. A letter that is sent again goes on with the modules of today.
  */
-const begunWith = async ({ code }: Step.Step, { enzyme, handling, state: { restore, store } }: Context): Promise<Begun> => {
+const begunWith = async ({ code, services = [] }: Step.Step, context: Context): Promise<Begun> => {
+  const { enzyme, handling: { entry, why } } = context
   const digest = code?.slice(CONTENT.length)
-  if (digest === undefined || digest === handling.entry?.code?.hash || handling.why === "redelivery") return { enzyme, missing: undefined }
-  const bytes = store.blob(digest)
-  const module = await restore(digest, bytes === undefined ? undefined : new TextDecoder().decode(bytes))
-  const { match, name, query } = enzyme
+  if (digest === undefined || why === "redelivery") return { enzyme, missing: undefined }
+  const own = digest === entry?.code?.hash ? enzyme : await restoredEnzyme(digest, context)
+  if (own === undefined) return { enzyme, missing: digest }
+  const today = codeOf(entry).services ?? []
+  if (own === enzyme && services.every((service) => today.includes(service))) return { enzyme, missing: undefined }
+  return withServices(own, services.map((service) => service.slice(CONTENT.length)), context)
+}
+
+/** The enzyme of an earlier module; `undefined` if the host has it no longer. */
+const restoredEnzyme = async (digest: string, context: Context): Promise<Enzyme | undefined> => {
+  const module = await restored(digest, context)
+  const { match, name, query } = context.enzyme
   const isSame = (other: Enzyme): boolean => other.name === name && other.query === query && other.match === match
-  const found = typeof module === "string" ? undefined : module.enzymes.find(isSame)
-  return found === undefined ? { enzyme, missing: digest } : { enzyme: found, missing: undefined }
+  return typeof module === "string" ? undefined : module.enzymes.find(isSame)
+}
+
+/** An enzyme with the services of earlier modules. Those of today take the place of others. */
+const withServices = async (enzyme: Enzyme, digests: ReadonlyArray<string>, context: Context): Promise<Begun> => {
+  if (enzyme.services.length === 0) return { enzyme, missing: undefined }
+  const today = context.handling.entry?.code?.services ?? []
+  const providers: Array<Services.Provider> = []
+  let missing: string | undefined
+  for (const digest of digests) {
+    const here = today.find(({ code }) => code?.hash === digest)
+    const module = here === undefined ? await restored(digest, context) : undefined
+    const provider = here ?? (typeof module === "string" ? undefined : module?.services)
+    if (typeof provider === "object") providers.push(provider)
+    else missing = digest
+  }
+  const all = [...providers, ...today]
+  return enzyme.services.every((key) => Services.providerOf(key, all) !== undefined)
+    ? { enzyme: Services.bind(enzyme, all).enzyme, missing }
+    : { enzyme: context.enzyme, missing: missing ?? context.handling.entry?.code?.hash }
+}
+
+/** An earlier module, or the reason why it is not available. */
+const restored = (digest: string, { state: { restore, store } }: Context): Promise<RestoredModule | string> => {
+  const bytes = store.blob(digest)
+  return restore(digest, bytes === undefined ? undefined : new TextDecoder().decode(bytes))
 }
 
 /** The outcome of a body that has settled. */

@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
@@ -26,6 +27,8 @@ import * as ChannelLabels from "../../reactor/ChannelLabels.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import * as Scheduling from "../../registry/Scheduling.ts"
+import * as ServiceLayer from "../../registry/ServiceLayer.ts"
+import { type ServiceRefused, unbound } from "../../registry/Services.ts"
 import type { DurableRuns } from "../beat/RunExecutor.ts"
 import * as NoDurableRuns from "../runs/NoDurableRuns.ts"
 import { expected } from "../view/Expected.ts"
@@ -103,6 +106,11 @@ export class Kernel extends Context.Service<Kernel, {
   readonly resume: Effect.Effect<void, PersistenceError>
   /** Adds an enzyme or a node, from the next capture of each space on. `code` is its module. */
   readonly register: (module: Enzyme | NodeDefinition, code?: Code) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
+  /**
+   * Builds a layer of services, under the rules of runs and within the limit `serviceMillis`. It ends with the kernel. `label` is its
+   * provider in words.
+   */
+  readonly provide: (layer: ServiceLayer.ServiceLayer, label: string) => Effect.Effect<Context.Context<never>, ServiceRefused>
   readonly unregister: (module: Enzyme | NodeDefinition) => Effect.Effect<void, NotRegistered>
   /** Registers an enzyme as absent: signals that it alone matches are held until it is registered. */
   readonly leaveOut: (enzyme: Enzyme, code?: Code) => Effect.Effect<void, InvalidEnzyme>
@@ -148,7 +156,8 @@ export class Kernel extends Context.Service<Kernel, {
         supervision: yield* CurrentSupervision
       }
       const api = { parts: [operationsPart, ...slices.flatMap(({ part }) => part ?? [])], absent: SliceTable.absent(slices) }
-      const spaces = new Spaces({ persistence, parts, api, stops, remote: yield* RemotePeers, contents, scope: yield* Effect.scope })
+      const life = yield* Effect.scope
+      const spaces = new Spaces({ persistence, parts, api, stops, remote: yield* RemotePeers, contents, scope: life })
       const ready = yield* Effect.cachedWithTTL(Effect.result(persistence.ready ?? Effect.void), READY_MILLIS)
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))
 
@@ -167,6 +176,11 @@ export class Kernel extends Context.Service<Kernel, {
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
         ...registrar({ runs, registry, nodes, scheduled: spaces.scheduled, wake: () => spaces.wake() }),
+        provide: (layer, label) =>
+          ServiceLayer.build({ label, layer, millis: settings.limits.serviceMillis }).pipe(
+            Effect.provideService(Scope.Scope, life),
+            Effect.provideService(CurrentRunScope, scope)
+          ),
         enzymes: spaces.pages.see(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
@@ -214,8 +228,9 @@ const registrar = ({ nodes, registry, runs, scheduled, wake }: {
   register: (module, code) => Effect.try({
     try: () => {
       const clash = module.declares.length === 0 ? undefined : typesOf({ enzymes: registry, nodes }).clash(module)
+      const unserved = module._tag === "Enzyme" ? unbound(module)?.reason : undefined
       const unplanned = module._tag === "Enzyme" && module.schedule !== undefined ? Scheduling.refusalHere(module.schedule) : undefined
-      const refused = clash ?? unplanned
+      const refused = clash ?? unserved ?? unplanned
       if (refused !== undefined) throw refusedBy(module, refused)
       if (module._tag === "Enzyme") {
         runs.check(module)

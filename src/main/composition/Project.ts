@@ -30,6 +30,7 @@ import * as Supervision from "../../kernel/watchdog/Supervision.ts"
 import * as Config from "../../loader/Config.ts"
 import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
+import * as Restored from "../../loader/Restored.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import * as Page from "../../loader/Page.ts"
 import type { Reload } from "../../loader/Reload.ts"
@@ -119,7 +120,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const reactor = Reactor[config.reactor](holds === undefined ? channels : channels.map(silent))
   const contents = Layer.succeed(CurrentContentStore, yield* ContentProvider.open(found, config, { ...place, bindings: {} }))
   const watchdog = yield* watching(config, site)
-  const past = Layer.provide(Loader.restore, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
+  const past = Layer.provide(Restored.layer, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const held = Layer.succeed(CurrentHolds, holds)
   const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), watchdog.layer, held)
   const services = { slices, persistence: store, reactor, pacemaker }

@@ -21,6 +21,7 @@ import { Hash } from "../../persistence/Hash.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { AnySignal } from "../../registry/Declares.ts"
 import { SystemGrants } from "../../registry/Registry.ts"
+import * as Services from "../../registry/Services.ts"
 import type { Definition } from "../../scheduler/definition/Definition.ts"
 import { requestOf } from "../../stage/Calls.ts"
 import type { SignalRequest } from "../../stage/Launch.ts"
@@ -41,6 +42,8 @@ export interface Options<E = never> extends TestRuntime.Options<E> {
   readonly system?: ReadonlyArray<string>
   /** The nodes that fail the idempotency check, as {@link TestRuntime.Unstable}. Default: none. */
   readonly unstable?: ReadonlyArray<string>
+  /** The services that enzymes take, as `services` of a plugin. Default: none. */
+  readonly services?: Layer.Layer<never, unknown>
 }
 
 /** The rest of a request for a signal of a type, as a caller posts it. */
@@ -111,7 +114,7 @@ export class TestSpace {
   static use<E = never>(
     modules: ReadonlyArray<Enzyme | Definition>,
     body: (space: TestSpace) => Promise<void> | void,
-    { name = "test", system = [], unstable = [], ...options }: Options<E> = {}
+    { name = "test", services, system = [], unstable = [], ...options }: Options<E> = {}
   ): Promise<void> {
     const facts: Array<Told> = []
     let test: TestSpace | undefined
@@ -127,7 +130,8 @@ export class TestSpace {
     return CallerStack.follow(Effect.runPromise(Effect.scoped(Effect.gen(function*() {
       const context = yield* Layer.build(layer)
       const kernel = Context.get(context, Kernel)
-      for (const module of modules) yield* kernel.register(module)
+      const providers = services === undefined ? [] : [yield* provider(kernel, services)]
+      for (const module of modules) yield* kernel.register(module._tag === "Enzyme" ? Services.bind(module, providers).enzyme : module)
       const space = yield* Effect.provideContext(kernel.space(name), context)
       const run = Effect.runPromiseWith(context)
       const made = new TestSpace({ space, kernel, facts, run: (effect) => CallerStack.follow(run(effect)) }, Context.get(context, Hash))
@@ -252,6 +256,10 @@ export class TestSpace {
     }
   }
 }
+
+/** The services of a test. */
+const provider = (kernel: Kernel["Service"], services: Layer.Layer<never, unknown>) =>
+  Effect.map(kernel.provide(services, "the test"), (context): Services.Provider => ({ label: "the test", code: undefined, context }))
 
 const posted = (signal: PostedSignal | AnySignal, request: unknown): PostedSignal =>
   "declared" in signal ? requestOf(signal, request) : signal

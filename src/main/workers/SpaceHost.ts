@@ -28,6 +28,7 @@ import { refusalOf, RemotePeers } from "../../kernel/live/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
+import * as Restored from "../../loader/Restored.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { CurrentContentStore } from "../../persistence/LargeContent.ts"
 import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
@@ -245,7 +246,7 @@ export class SpaceHost {
     const persistence = this.listed(DurableObjectStore.layer({ space, storage, arm }), alarm)
     const pacemaker = HostPacemaker.sleeping({ turn: this.turns.turn, restMillis, arm })
     const services = { slices, persistence, reactor: Reactor[config.reactor](channels), pacemaker }
-    const past = Layer.provide(Loader.restore, [modules, Layer.succeed(KernelSettings, kernel)])
+    const past = Layer.provide(Restored.layer, [modules, Layer.succeed(KernelSettings, kernel)])
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
     const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) =>
       hash.hex(JSON.stringify(["systole/cursor", Redacted.value(proof), origin])))

@@ -22,6 +22,7 @@ import { type Event, taken as takenBy } from "../../../registry/Enzyme.ts"
 import { isTagged } from "../../../registry/Outcome.ts"
 import * as PayloadSchema from "../../../registry/PayloadSchema.ts"
 import type { Entry } from "../../../registry/Registry.ts"
+import { inRun } from "../../../registry/Services.ts"
 import type { Draft } from "../../../stage/Draft.ts"
 import { checkPayload } from "../../../stage/OutgoingSignal.ts"
 import * as Semantics from "../../../stage/Semantics.ts"
@@ -111,7 +112,10 @@ const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Out
 
 /** The synchronous part of a run, which begins with the schema of its payload. */
 const start = (handling: Handling, { draft, entry, host }: RunContext): unknown =>
-  host.scope.inside(() => entry.enzyme.run(draft, toEvent(handling, draft)))
+  host.scope.inside(() => {
+    const event = toEvent(handling, draft)
+    return inRun(entry.enzyme.run(draft, event), draft, event)
+  })
 
 /** The enzyme, the transaction and the host of a run. */
 interface RunContext {
