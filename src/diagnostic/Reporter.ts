@@ -5,11 +5,16 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as LogLevel from "effect/LogLevel"
 import type { Severity } from "../cell/Severity.ts"
 import type { Diagnostic } from "./Diagnostic.ts"
 import * as Diagnostics from "./Diagnostic.ts"
 import * as Printable from "./Printable.ts"
+import type { Telemetry } from "./Telemetry.ts"
+import { severities } from "./Topic.ts"
 
 /** A diagnostic, with its space and beat. */
 export interface Told extends Diagnostic {
@@ -39,7 +44,8 @@ const MAX_COUNTS = 10_000
  * @since 0.1.0
  */
 export class Reporter {
-  private readonly log: (told: Told) => void
+  private log: (told: Told) => void
+  private telemetry: Telemetry | undefined
   private readonly kept = new Map<string, Count>()
   /** Causes that were logged already: several callers may receive the same error object. */
   private readonly causes = new WeakSet<object>()
@@ -55,7 +61,22 @@ export class Reporter {
       this.causes.add(cause)
     }
     this.count(told)
+    this.telemetry?.add("systole.diagnostics", 1, told.severity, Object.hasOwn(severities, told.topic) ? told.topic : "other")
     this.log(told)
+  }
+
+  /**
+   * Counts in the metrics of an application; with `logs`, its loggers receive each diagnostic in place of the log of this reporter.
+   * Returns the call that ends this.
+   */
+  attach(telemetry: Telemetry, { logs }: { readonly logs: boolean }): () => void {
+    const { log } = this
+    this.telemetry = telemetry
+    if (logs) this.log = through(telemetry)
+    return () => {
+      this.telemetry = undefined
+      this.log = log
+    }
   }
 
   /** Returns the counters since the runtime started, of all spaces or of one. */
@@ -90,6 +111,33 @@ export const line = ({ beat, code, note, origin, raised, severity, space, topic 
   const end = `${at}${code === topic ? "" : ` (${code})`}`
   return shortened(Printable.line(`${severity} ${topic}${place}${by}: ${said}`)) + Printable.line(end)
 }
+
+/** The levels of severities. */
+const levels: Readonly<Record<Severity, LogLevel.Severity>> = {
+  "sev:fatal": "Fatal",
+  "sev:crit": "Error",
+  "sev:usage": "Error",
+  "sev:warn": "Warn",
+  "sev:debug": "Debug"
+}
+
+/** Logs a diagnostic: its line, with its parts as annotations, and the thrown value as the cause. */
+const logged = (told: Told): Effect.Effect<void> => {
+  const { beat, code, origin, raised, severity, space, topic } = told
+  const thrown = raised?.thrown ?? told.cause
+  const messages = thrown === undefined ? [line(told)] : [line(told), Cause.die(thrown)]
+  return Effect.annotateLogs(Effect.logWithLevel(levels[severity])(...messages), {
+    "systole.severity": severity,
+    "systole.topic": topic,
+    "systole.code": code,
+    ...space === undefined ? {} : { "systole.space": space },
+    ...beat === undefined ? {} : { "systole.beat": beat },
+    ...origin.kind === "runtime" ? {} : { [`systole.${origin.kind}`]: origin.name }
+  })
+}
+
+/** The log of a reporter that is the loggers of a telemetry. */
+export const through = (telemetry: Telemetry) => (told: Told): void => telemetry.log(logged(told))
 
 const other: Told = {
   ...Diagnostics.of("runtime/accident", { note: "", origin: { kind: "runtime", name: "reporter" }, subject: undefined }),

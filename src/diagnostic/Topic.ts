@@ -55,6 +55,7 @@ export const severities = {
   "signal/no-match": "sev:warn",
   "space/stopped": "sev:crit",
   "store/trouble": "sev:crit",
+  "telemetry/failed": "sev:crit",
   "thread/held": "sev:crit",
   "tp_async_unsp": "sev:debug"
 } as const satisfies Readonly<Record<string, Severity>>

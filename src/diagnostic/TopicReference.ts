@@ -205,6 +205,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
     means: "A store cannot be opened, read or written",
     remedy: "Check the file or the database in the note"
   },
+  "telemetry/failed": {
+    means: "The telemetry of a plugin cannot be built. The runtime goes on without its loggers, tracer and exporters",
+    remedy: "Correct the error in the note, such as an option of its layer, and start again"
+  },
   "thread/held": {
     means: "Code outside of runs holds the thread, so no space goes on: often a channel. The line names it if it is known, " +
       "else the channels with jobs in progress. Only the watchdog says so, on standard error",

@@ -12,17 +12,11 @@ import type { RunScope } from "../registry/RunScope.ts"
 import * as Semantics from "../stage/Semantics.ts"
 import { DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
+import type { SegmentHost } from "./EffectBody.ts"
 import type { Handle, Settled } from "./Handle.ts"
 import type { ContentSource } from "./Recorded.ts"
 import { RunDiverged } from "./RunError.ts"
 import type { Step } from "./Step.ts"
-
-/** The host of a segment. */
-export interface SegmentHost {
-  /** Runs a function at the next macrotask. */
-  readonly turn: (run: () => void) => void
-  readonly scope: RunScope
-}
 
 /** The end of a body. */
 export type Settlement = { readonly value: unknown } | { readonly error: unknown }
@@ -58,12 +52,13 @@ export class Continuation {
   }
 
   /** Starts the body within the first segment. */
-  start(body: (tx: DurableTransaction) => unknown, scope: RunScope): void {
+  start(body: (tx: DurableTransaction) => unknown, host: SegmentHost): void {
     const { tx } = this
+    const { scope } = host
     try {
       const result = scope.inside(() => {
         const result = body(tx)
-        if (Effect.isEffect(result)) return EffectBody.start(result as Effect.Effect<unknown, unknown>, tx, scope)
+        if (Effect.isEffect(result)) return EffectBody.start(result as Effect.Effect<unknown, unknown>, tx, host)
         return isThenable(result) ? Promise.resolve(result) : result
       })
       if (result instanceof Promise) this.follow(result as Promise<unknown>, scope)
@@ -120,7 +115,7 @@ export class Continuation {
     tx.repeat(step, how.contentOf)
     if (tx.segment === 0) tx.semantics = Semantics.read(step.semantics)
     tx.declare(step.hears ?? [])
-    if (tx.segment === 0) this.start(how.body, how.host.scope)
+    if (tx.segment === 0) this.start(how.body, how.host)
     else this.resume(step.settled)
     const progress = await this.progress(how.host)
     const { segment } = tx

@@ -8,6 +8,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -19,10 +20,20 @@ import * as Semantics from "../stage/Semantics.ts"
 import type { DurableTransaction } from "./DurableTransaction.ts"
 import type { Handle, HandleFollower } from "./Handle.ts"
 
+/** The host of a segment. */
+export interface SegmentHost {
+  /** Runs a function at the next macrotask. */
+  readonly turn: (run: () => void) => void
+  readonly scope: RunScope
+  /** The context of the Effects of runs. */
+  readonly runs: Context.Context<never>
+}
+
 /**
  * Starts an Effect over the transaction of a run. The promise rejects with the failure of the Effect.
  */
-export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransaction, { inside }: RunScope): Promise<unknown> => {
+export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransaction, host: SegmentHost): Promise<unknown> => {
+  const { runs, scope: { inside } } = host
   const nextDoubleUnsafe = (): number => tx.random()
   const nextIntUnsafe = (): number => Math.floor((tx.random() - 0.5) * 2 ** 53)
   const body = effect.pipe(
@@ -31,7 +42,7 @@ export const start = (effect: Effect.Effect<unknown, unknown>, tx: DurableTransa
     Effect.provideService(Scheduler.Scheduler, new Scheduler.MixedScheduler("sync", microtask(inside)))
   )
   if (Semantics.follows(tx, "fibersCancelRequests")) tx.follower = new FiberFollower()
-  return Effect.runPromiseExit(body).then((exit) => {
+  return Effect.runPromiseExitWith(runs)(body).then((exit) => {
     if (Exit.isSuccess(exit)) return exit.value
     tx.cancellations.endEffect(exit.cause)
     throw Cause.squash(exit.cause)
@@ -62,7 +73,7 @@ class FiberFollower implements HandleFollower {
 }
 
 /** Schedules a task as a microtask in the scope of runs. */
-const microtask = (inside: RunScope["inside"]) => (task: () => void): () => void => {
+const microtask = (inside: SegmentHost["scope"]["inside"]) => (task: () => void): () => void => {
   let isCancelled = false
   void Promise.resolve().then(() => isCancelled || inside(task))
   return () => {

@@ -30,7 +30,6 @@ import * as Guard from "./access/Guard.ts"
 import * as Json from "./wire/Json.ts"
 import * as Lists from "./route/Lists.ts"
 import * as Pages from "./Pages.ts"
-import * as Problem from "./wire/Problem.ts"
 import * as PublicAccess from "./access/PublicAccess.ts"
 import * as RateLimit from "./access/RateLimit.ts"
 import { SpaceTable } from "./route/SpaceTable.ts"
@@ -49,6 +48,9 @@ import * as TokenRoutes from "./route/TokenRoutes.ts"
 import * as TokenView from "./access/TokenView.ts"
 import { Transfers } from "./wire/Transfers.ts"
 import * as WrittenSpace from "./access/WrittenSpace.ts"
+import { type Telemetry, unheard } from "../diagnostic/Telemetry.ts"
+import { HttpTelemetry, type Served } from "./wire/HttpTelemetry.ts"
+import { Runner } from "./wire/Runner.ts"
 
 /** The services that the routes use. */
 export interface Services {
@@ -62,6 +64,8 @@ export interface Services {
 export interface Options extends Guard.Rules {
   /** Receives each failure of the runtime. The response body omits its details. */
   readonly reporter: Reporter
+  /** Receives the spans and metrics of requests, and has the context of their Effects; nobody listens unless given. */
+  readonly telemetry?: Telemetry | undefined
   /** Aborted when the server closes. It ends every open stream. */
   readonly closing: AbortSignal
   /** The open streams that are counted, with those of other channels of the host; streams of the application alone unless given. */
@@ -111,16 +115,20 @@ export interface App {
  */
 export const make = (services: Services, options: Options): App => {
   const { kernel, slices } = services
+  const { telemetry = unheard } = options
+  const runner = new Runner(telemetry.context)
+  const http = new HttpTelemetry(telemetry, runner)
   const tokens = options.tokens?.set
   const sessions = options.tokens === undefined
     ? undefined
     : new SessionAccess(options, services.hash, { sessions: options.tokens.sessions, tokens: options.tokens.set })
   // The host that administers tokens counts their refusals: before an object, that is the Worker in front.
   const counting = options.tokens?.admin === undefined ? undefined : tokens
-  const table = new SpaceTable(kernel, { ...options, tokens: counting, absent: (path) => Slice.absentAt(slices, path) })
+  const table = new SpaceTable(kernel, { ...options, runner, tokens: counting, absent: (path) => Slice.absentAt(slices, path) })
   const quota = options.quota ?? StreamQuota.of(options)
-  const stream = Sse.make(options.closing, { quota, report: table.report })
-  const context = { ...services, stream, transfers: new Transfers(), isDebugged: options.debug === true }
+  const counts = (by: number): void => telemetry.add("systole.streams", by)
+  const stream = Sse.make(options.closing, { quota, report: table.report, runner, counts })
+  const context = { ...services, runner, stream, transfers: new Transfers(), isDebugged: options.debug === true }
   runtimeRoutes(table, services, Guard.make(options, services.hash))
   Signals.routes(table, context)
   Cells.routes(table, context)
@@ -145,29 +153,43 @@ export const make = (services: Services, options: Options): App => {
   const accessOf = Access.make(options, services.hash, tokens === undefined ? known : { ...known, set: tokens, sessions })
   const streams = new TokenView.CallerStreams(quota, tokens, sessions?.sessions)
   const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
-  const answer = (request: Request, access: Access.Access, address: () => string | undefined): Response | Promise<Response> => {
+  const answer = (request: Request, access: Access.Access, { address, served }: Caller): Response | Promise<Response> => {
     const { isPublic = false, refused, session, token } = access
-    if (refused !== undefined) return Problem.response(refused)
-    const given = (): Response | Promise<Response> => table.fetch(request, access)
+    if (refused !== undefined) return table.refused(refused, served)
+    const given = (): Response | Promise<Response> => table.fetch(request, { ...access, served })
     const isBound = token !== undefined || session !== undefined || isPublic
     if (!isBound || !Sse.isWanted(request)) return given()
     const network = isPublic ? RateLimit.networkAt(limits ?? options, request, address()) : undefined
     return streams.answered(request, { by: access, network }, given)
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
-  const limited = (request: Request, access: Access.Access, address: () => string | undefined): Response | Promise<Response> => {
-    const given = () => Access.answered(access, (access) => answer(request, access, address))
-    return limits === undefined ? given() : RateLimit.within(limits, { request, access, connection: address() }, given)
+  const limited = (request: Request, access: Access.Access, caller: Caller): Response | Promise<Response> => {
+    const given = () => Access.answered(access, (access) => answer(request, access, caller))
+    return limits === undefined ? given() : RateLimit.within(limits, { request, access, connection: caller.address() }, given)
   }
-  const own: App["fetch"] = (request, address = nowhere) => {
+  const served = (request: Request, caller: Caller): Response | Promise<Response> => {
+    const { address } = caller
     const hooked = hooks?.(request)
-    if (hooked !== undefined) return hooked.catch(table.failed)
+    if (hooked !== undefined) {
+      caller.served.route = WEBHOOK
+      return hooked.catch((failure: unknown) => table.failed(failure, caller.served))
+    }
     const access = limits === undefined ? accessOf(request) : accessOf(request, () => RateLimit.isSpent(limits, request, address()))
-    return access instanceof Promise ? access.then((access) => limited(request, access, address)) : limited(request, access, address)
+    return access instanceof Promise ? access.then((access) => limited(request, access, caller)) : limited(request, access, caller)
   }
+  const own: App["fetch"] = (request, address = nowhere) => http.observed(request, (each) => served(request, { address, served: each }))
   const cors = Cors.make(options.origins ?? [])
   return { fetch: cors === undefined ? own : Cors.around(cors, own), take, table }
 }
+
+/** The caller of a request, and the request as its telemetry follows it. */
+interface Caller {
+  readonly address: () => string | undefined
+  readonly served: Served
+}
+
+/** The route of webhooks, whose paths are those of the configuration. */
+const WEBHOOK = "webhook"
 
 /** The address of a request that comes from within the process. */
 const nowhere = (): undefined => undefined

@@ -12,6 +12,7 @@ import type { Document } from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
 import type { Told } from "../diagnostic/Reporter.ts"
+import type { Telemetry } from "../diagnostic/Telemetry.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Lists } from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
@@ -206,6 +207,8 @@ export interface LiveHost {
   readonly isGated: () => boolean
   /** Reports a failure outside the beat. */
   readonly report: (told: Told) => void
+  /** Receives spans and metrics. */
+  readonly telemetry: Telemetry
   /** The documents of the newest beat. */
   readonly documents: Pick<Committed, "read">
   /** Stores content; at most `limit` bytes, until `signal` is aborted. */

@@ -82,6 +82,11 @@ export interface Plugin {
   readonly settings: Schema.Codec<unknown, unknown> | undefined
   /** The beginnings of signals that readers must not send, because its enzymes trust them, such as `/signals/billing/`. */
   readonly reserved: ReadonlyArray<string>
+  /**
+   * A layer with loggers, a tracer or an exporter of metrics, for the logs, spans and metrics of the runtime and of its enzymes. A layer
+   * that fails is reported (`telemetry/failed`) and left out. No replay depends on it.
+   */
+  readonly telemetry: Layer.Layer<never, unknown> | undefined
   /** The slices of the runtime that its enzymes cannot do without, such as `"requests"`. */
   readonly needs: ReadonlyArray<SliceName>
   /**
@@ -95,7 +100,7 @@ export interface Plugin {
 }
 
 /** The fields of a plugin that its definition may leave out. */
-type Optional = "enzymes" | "commands" | "settings" | "reserved" | "needs" | "services"
+type Optional = "enzymes" | "commands" | "settings" | "reserved" | "telemetry" | "needs" | "services"
 
 /**
  * The definition of a plugin.
@@ -151,7 +156,7 @@ const provided: Readonly<Record<string, (provider: unknown) => boolean>> = {
  * @since 0.1.0
  */
 export const make = (definition: Definition): Plugin => {
-  const { commands = {}, enzymes = [], name, needs = [], provides, reserved = [], services, settings, version } = definition
+  const { commands = {}, enzymes = [], name, needs = [], provides, reserved = [], services, settings, telemetry, version } = definition
   const refuse = (reason: string) => new InvalidPlugin({ name: String(name), reason })
   if (!pluginName.test(name)) throw refuse("its name may hold a-z, 0-9, _ and -, and begins with a letter or a digit")
   if (typeof version !== "string" || version === "") throw refuse("it has no version")
@@ -167,9 +172,11 @@ export const make = (definition: Definition): Plugin => {
   if (settings !== undefined && !Schema.isSchema(settings)) throw refuse("its settings are no Schema")
   const isServing = services === undefined || Layer.isLayer(services)
   if (!isServing) throw refuse("its services are no Layer; give one such as Layer.succeed(Key, …)")
+  if (telemetry !== undefined && !Layer.isLayer(telemetry)) throw refuse("its telemetry is no Layer; give one such as Logger.layer([…])")
   const vague = reserved.find((beginning) => !beginningOfSignals.test(beginning))
   if (vague !== undefined) throw refuse(`it reserves ${JSON.stringify(vague)}; write a beginning such as "/signals/${name}/"`)
-  return Object.freeze({ _tag: "Plugin", name, version, provides: provides ?? {}, enzymes, commands, settings, reserved, needs, services })
+  const own = { commands, settings, reserved, telemetry, needs, services }
+  return Object.freeze({ _tag: "Plugin", name, version, provides: provides ?? {}, enzymes, ...own })
 }
 
 /**

@@ -15,7 +15,8 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
-import { CurrentReporter, line, Reporter } from "../diagnostic/Reporter.ts"
+import { CurrentReporter, line, Reporter, through } from "../diagnostic/Reporter.ts"
+import { Telemetry } from "../diagnostic/Telemetry.ts"
 import type { App } from "../ingress/App.ts"
 import * as Problem from "../ingress/wire/Problem.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
@@ -185,6 +186,10 @@ const register = (
     catch: (error) => failed("services", error)
   }).pipe(Effect.flatMap((bound) => Effect.mapError(kernel.register(bound), (error) => failed("modules", error))))
 
+/** The reporter of a program: the one that it gives, or one that logs with its loggers. */
+const reporterIn = (context: Context.Context<never>): Reporter =>
+  Context.getOrUndefined(context, CurrentReporter) ?? new Reporter(through(new Telemetry(context)))
+
 /** The services that an embedded runtime gives to its program. */
 export type Services = Kernel | Routes
 
@@ -197,7 +202,7 @@ const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Re
     modules: ManifestModules.layer(manifest(modules.filter(Plugin.is))),
     slices: Slices.all,
     pacemaker: HostPacemaker.layer(HostTurn.current),
-    reporter: yield* CurrentReporter,
+    reporter: reporterIn(yield* Effect.context<never>()),
     isOwnProcess: false,
     ...persistence && { persistence: stored(persistence, config.kernel.limits.moduleMillis) }
   }).pipe(Effect.catchTag("PersistenceError", (error) => Effect.fail(failed("persistence", error))))
@@ -220,7 +225,7 @@ const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Re
  * The runtime as a layer. The end of its scope ends all streams, waits for the beat in progress, and closes the stores.
  *
  * It fails with `config/invalid` for a configuration or its tokens, and with `embed/layer` for a module or a store. Failures of
- * spaces go to the reporter of the surrounding layers.
+ * spaces go to the loggers of the surrounding layers, its spans to their tracer. A `CurrentReporter` of the program replaces the log.
  *
  * @example In a program of Effect
  * ```ts

@@ -19,6 +19,7 @@ import type { Reactor } from "./Reactor.ts"
 import { type CountedJob, RequestMetrics, viewOf } from "./RequestMetrics.ts"
 import * as RequestRow from "./RequestRow.ts"
 import * as Requests from "./Request.ts"
+import { type Progress, RequestTelemetry } from "./RequestTelemetry.ts"
 import * as Result from "./Result.ts"
 import { type Waiting, WaitingJobs } from "./WaitingJobs.ts"
 
@@ -34,6 +35,8 @@ interface Attempt extends CountedJob, Waiting {
   /** The number of the attempt. */
   readonly attempt: number
   since: number | undefined
+  /** The telemetry of the job, once there is one. */
+  progress: Progress | undefined
   /** Aborts the job, once there is one. */
   controller: AbortController | undefined
 }
@@ -52,6 +55,7 @@ export class LiveRequests implements LiveLedger<Output> {
   /** The shim channels with a completion in this opening. */
   private readonly reported = new Set<string>()
   private readonly metrics: RequestMetrics
+  private readonly telemetry: RequestTelemetry
   /** The cancellations of waits for the room of a channel, by its id. */
   private readonly watches = new Map<string, () => void>()
   private stopped = false
@@ -61,6 +65,7 @@ export class LiveRequests implements LiveLedger<Output> {
     this.host = host
     this.reactor = reactor
     this.metrics = new RequestMetrics(reactor.channels.values())
+    this.telemetry = new RequestTelemetry(host)
     state.declare(this.changed())
     state.holdBack = () => this.holdBack()
   }
@@ -179,7 +184,8 @@ export class LiveRequests implements LiveLedger<Output> {
     if (channel === undefined) return this.refuse(open, request, CHANNEL_GONE)
     this.metrics.submitted(channel)
     const { bytes_expected: bytes } = request
-    const started: Attempt = { open, attempt, channel, bytes, since: undefined, controller: undefined, isWaiting: true }
+    const begun = { since: undefined, progress: undefined, controller: undefined }
+    const started: Attempt = { open, attempt, channel, bytes, ...begun, isWaiting: true }
     this.attempts.set(rid, started)
     const waiting = this.waitingFor(channel)
     waiting.push(started)
@@ -212,6 +218,7 @@ export class LiveRequests implements LiveLedger<Output> {
       return this.drop(attempt)
     }
     attempt.since = this.host.now()
+    attempt.progress = this.telemetry.begins({ ...request, rid: open.rid })
     attempt.controller = new AbortController()
     return this.job(open, request, attempt.controller.signal)
   }
@@ -272,6 +279,7 @@ export class LiveRequests implements LiveLedger<Output> {
     this.hold()
     this.waiting.get(attempt.channel)?.abort(attempt)
     attempt.controller?.abort()
+    if (attempt.progress !== undefined) this.telemetry.ends(attempt.progress, "aborted")
     if (attempt.since !== undefined && !this.stopped) this.reportAborted(attempt)
   }
 
@@ -280,6 +288,8 @@ export class LiveRequests implements LiveLedger<Output> {
     if (attempt.since !== undefined) this.metrics.ended(attempt.channel, Math.max(0, this.host.now() - attempt.since))
     if ("error" in outcome && !(outcome.error instanceof ChannelError)) this.reportThrown(attempt, outcome.error)
     const end = "error" in outcome ? Result.errorOf(outcome.error) : Result.endOf(outcome.result)
+    const { failure } = end
+    if (attempt.progress !== undefined) this.telemetry.ends(attempt.progress, failure === undefined ? "ok" : "failed", failure?.code)
     if (end.value === undefined || end.value.text.length <= MAX_INLINE) return this.bring(attempt, end)
     this.host.keep(new TextEncoder().encode(end.value.text), MAX_CONTENT).then(
       ({ address }) => this.bring(attempt, { ...end, value: Document.encode(address) }),

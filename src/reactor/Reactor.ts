@@ -81,7 +81,9 @@ export const timers: Effect.Effect<QueueHost["after"], never, Scope.Scope> = Eff
       tell()
     })))
     open.add(timer)
-    return () => open.delete(timer) && void Effect.runFork(Fiber.interrupt(timer))
+    return () => {
+      if (open.delete(timer)) timer.interruptUnsafe()
+    }
   }
 })
 

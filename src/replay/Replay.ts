@@ -7,6 +7,7 @@
  * @module
  */
 import type * as Inspection from "../contract/Inspection.ts"
+import { silent } from "../diagnostic/Telemetry.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { RunExecutor } from "../kernel/beat/RunExecutor.ts"
 import type { ByPlace } from "../ledger/LedgerList.ts"
@@ -263,7 +264,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     // The entries record overload.
     settings: history.settings,
     hash: history.hash,
-    host: { ...host, timer: (at, run) => host.timer(host.now() + PATIENCE * (at - host.now()), late(run)) },
+    host: { ...host, runs: silent, timer: (at, run) => host.timer(host.now() + PATIENCE * (at - host.now()), late(run)) },
     restore: history.restore,
     number: () => ++number
   }

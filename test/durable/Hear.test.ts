@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { Enzyme, Kernel, type Transaction } from "systole"
@@ -183,7 +183,7 @@ describe("A wait for a signal that the run does not hear", () => {
 describe("A run that began under the first rules", () => {
   it("hears a signal from its first wait for it on, and its log needs no tx.hear", async () => {
     const body = new Continuation("OPS:1")
-    const host = { turn: (run: () => void) => void setTimeout(run, 0), scope: unguarded }
+    const host = { runs: Context.empty(), turn: (run: () => void) => void setTimeout(run, 0), scope: unguarded }
     const run = async (tx: Transaction) => {
       tx.hear(ANSWERED, "/data/a")
       await tx.sleep(1)

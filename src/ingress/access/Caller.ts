@@ -8,6 +8,7 @@ import type { Credential } from "../../access/Sessions.ts"
 import type { Checked } from "../../access/TokenSet.ts"
 import type * as Token from "../../access/Token.ts"
 import type { Viewer } from "../../kernel/view/Space.ts"
+import type { Served } from "../wire/HttpTelemetry.ts"
 
 /** The session of a request: the credential of its pass, and the use of that. */
 export interface Session extends Credential {
@@ -24,6 +25,8 @@ export interface By {
   readonly again?: (() => Checked | Promise<Checked> | undefined) | undefined
   /** The session that the request shows in place of its credential. */
   readonly session?: Session | undefined
+  /** The request, as its telemetry follows it. */
+  readonly served?: Served | undefined
 }
 
 /** The decision on a request: refused, or allowed for its caller. */

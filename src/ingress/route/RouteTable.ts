@@ -25,9 +25,11 @@ import type { By } from "../access/Caller.ts"
 import * as Json from "../wire/Json.ts"
 import * as Problem from "../wire/Problem.ts"
 import * as TokenView from "../access/TokenView.ts"
+import type { Served } from "../wire/HttpTelemetry.ts"
+import { detached, type Runner } from "../wire/Runner.ts"
 
 /** A decoded request, its caller, and its token if it has one with a scope. */
-export type Given<E> = Asked<E> & { readonly by: By; readonly token?: Token.Token | undefined }
+export type Given<E> = Asked<E> & { readonly by: By; readonly token?: Token.Token | undefined; readonly runner: Runner }
 
 /** The answer of a handler: one that the schema of its endpoint encodes, or a response as it is. */
 export type Reply<E> = Response | Promise<Response> | Effect.Effect<AnswerOf<E> | Response, unknown>
@@ -47,6 +49,8 @@ export interface Parts {
   readonly absent?: (path: string) => Error | undefined
   /** Counts the refusals of tokens. */
   readonly tokens?: Pick<TokenSet, "deny"> | undefined
+  /** Runs Effects that belong to no request. */
+  readonly runner?: Runner | undefined
 }
 
 /**
@@ -63,24 +67,30 @@ export class RouteTable {
 
   constructor(parts: Parts) {
     this.parts = parts
-    this.operator.onError(this.failed)
-    this.readers.onError(this.failed)
+    this.operator.onError((failure, c) => this.failed(failure, servedIn(c)))
+    this.readers.onError((failure, c) => this.failed(failure, servedIn(c)))
     this.operator.notFound((c) => this.absent(c.req))
-    this.readers.notFound((c) => Problem.response(withheld(c.req.path, c.env.reader)))
+    this.readers.notFound((c) => this.refused(withheld(c.req.path, c.env.reader), servedIn(c)))
   }
 
   /** The answer to a request that failed, whose failure is reported if it is one of the runtime. */
-  readonly failed = (failure: unknown): Response => {
+  readonly failed = (failure: unknown, served?: Served): Response => {
     this.report(failure)
+    return this.refused(failure, served)
+  }
+
+  /** The answer to a request that is refused. */
+  refused(failure: unknown, served?: Served): Response {
+    if (served !== undefined) served.code = Problem.codeIn(failure)
     return Problem.response(failure)
   }
 
   /** Answers a request of a reader, within the scope of a token, or of another caller. */
   fetch(request: Request, by: By = {}): Response | Promise<Response> {
-    const { digest, reader, session, token } = by
-    if (token !== undefined) return this.scoped(request, { digest, token, session })
-    if (reader !== undefined) return this.readers.fetch(request, { reader, session })
-    return session === undefined ? this.operator.fetch(request) : this.operator.fetch(request, { session })
+    const { digest, reader, served, session, token } = by
+    if (token !== undefined) return this.scoped(request, { digest, token, served, session })
+    if (reader !== undefined) return this.readers.fetch(request, { reader, served, session })
+    return this.operator.fetch(request, { served, session })
   }
 
   /** Answers a request within the scope of a token: from a view of the space where there is one and the token has no more. */
@@ -94,13 +104,18 @@ export class RouteTable {
 
   /** Serves a path that is no endpoint to everybody. */
   open(path: string, handle: (request: Request) => Response): void {
-    this.operator.get(path, exactly(path, (c) => handle(c.req.raw)))
-    this.readers.get(path, exactly(path, (c) => handle(c.req.raw)))
+    const answer = exactly(path, (c) => {
+      notes(c, path)
+      return handle(c.req.raw)
+    })
+    this.operator.get(path, answer)
+    this.readers.get(path, answer)
   }
 
   /** Serves a path that is no endpoint, such as a page, to callers that may read all spaces. */
   page(path: string, handle: (request: Request) => Response | Promise<Response>): void {
     this.operator.get(path, exactly(path, (c) => {
+      notes(c, path)
       this.decide({ access: "operator", verb: "read" }, c)
       return handle(c.req.raw)
     }))
@@ -135,6 +150,7 @@ export class RouteTable {
 
   /** The answer to a request, whoever asks; while the host is full, one that adds data is refused. */
   protected answer<E extends Endpoint>(endpoint: E, c: Context, handle: (asked: Given<E>) => Reply<E>): Response | Promise<Response> {
+    notes(c, endpoint.path)
     this.decide(endpoint, c)
     const refused = endpoint.effect === "adds" ? this.parts.full?.() : undefined
     if (refused !== undefined) throw refused
@@ -166,6 +182,17 @@ export const exactly = (
   handle: (c: Context) => Response | Promise<Response>
 ) =>
   (c: Context): Response | Promise<Response> => isExact(path, c.req.path) ? handle(c) : c.notFound()
+
+/** The request of a context, as its telemetry follows it. */
+const servedIn = ({ env }: Context): Served | undefined => (env as By | undefined)?.served
+
+/** Notes the route of a request, and its space. */
+const notes = (c: Context, path: string): void => {
+  const served = servedIn(c)
+  if (served === undefined) return
+  served.route = path
+  served.space = c.req.param("space")
+}
 
 const methods = ["GET", "PUT", "POST", "DELETE"] as const
 
@@ -208,6 +235,7 @@ const nothing = {}
 const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { env, req }: Context, body: unknown): Given<E> => ({
   by: (env ?? nothing) as By,
   token: (env as By | undefined)?.token,
+  runner: (env as By | undefined)?.served?.runner ?? detached,
   params: req.param(),
   query: query === undefined || isByHand ? nothing : queryOf(query, req.query()),
   body,
@@ -236,11 +264,11 @@ const responded = <E extends Endpoint>(endpoint: E, given: Given<E>, handle: (as
 /** Runs the effect of a reply. A read is cancelled when its client disconnects. */
 const ran = async <E extends Endpoint>(
   endpoint: E,
-  given: Asked<E>,
+  given: Given<E>,
   reply: Effect.Effect<AnswerOf<E> | Response, unknown>
 ): Promise<Response> => {
   const { signal } = given.request
-  const exit = await Effect.runPromiseExit(reply, endpoint.effect === "reads" ? { signal } : {})
+  const exit = await given.runner.exit(reply, endpoint.effect === "reads" ? { signal } : {})
   if (Exit.isSuccess(exit)) return exit.value instanceof Response ? exit.value : responseOf(endpoint, exit.value, given)
   if (signal.aborted && Cause.hasInterruptsOnly(exit.cause)) return new Response(null, { status: 499 })
   throw Cause.squash(exit.cause)

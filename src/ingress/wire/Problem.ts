@@ -106,6 +106,12 @@ export const of = (failure: unknown): Problem => {
   return isHeld(failure) ? { ...problem, retry_at: failure.at } : problem
 }
 
+/** The code of the problem of a failure: one of the interface, or `internal`. */
+export const codeIn = (failure: unknown): string => {
+  const code = codeOf(failure)
+  return code !== undefined && (Refusal.statedBy(failure) ?? Refusal.kindOf(code)) !== undefined ? code : "internal"
+}
+
 /**
  * Whether a failure belongs in the log: the runtime failed, and was not just asked for a part that the build lacks, or for a space
  * that a caller removed meanwhile.

@@ -7,11 +7,14 @@ import type { Kernel } from "../../kernel/space/Kernel.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type * as Sse from "./Sse.ts"
 import type { Transfers } from "./Transfers.ts"
+import type { Runner } from "./Runner.ts"
 
 /** The functions that routes share. */
 export interface RouteContext {
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
+  /** Runs Effects that belong to no request. */
+  readonly runner: Runner
   /** Creates a response from a stream of events, on the quota of a reader or of the operator. */
   readonly stream: Sse.Answer
   readonly transfers: Transfers

@@ -12,6 +12,7 @@ import * as Pull from "effect/Pull"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Problem from "./Problem.ts"
+import { detached, type Runner } from "./Runner.ts"
 import { type Holder, StreamQuota } from "./StreamQuota.ts"
 
 /** One event of a stream. */
@@ -79,25 +80,33 @@ const encode = (frame: Frame): Uint8Array => {
 export interface Options {
   readonly quota?: StreamQuota
   readonly report?: (failure: unknown) => void
+  /** Runs the Effects of streams. */
+  readonly runner?: Runner
+  /** Called when a stream opens, or ends. */
+  readonly counts?: (by: 1 | -1) => void
 }
 
 /**
  * Creates the function that answers with streams. It enforces the quota, reports failed streams, and ends every stream
  * when the server closes.
  */
-export const make = (closing: AbortSignal, { quota = new StreamQuota(0), report = () => {} }: Options = {}): Answer => {
+export const make = (closing: AbortSignal, options: Options = {}): Answer => {
+  const { counts = () => {}, quota = new StreamQuota(0), report = () => {}, runner = detached } = options
   const open = new Set<() => void>()
   closing.addEventListener("abort", () => open.forEach((end) => end()), { once: true })
   return (frames, viewer) => {
     quota.check(viewer)
     const source = new Source(frames, {
       report,
+      runner,
       began: (end) => {
+        counts(1)
         quota.count(viewer?.name, 1)
         open.add(end)
         if (closing.aborted) end()
       },
       ended: (end) => {
+        counts(-1)
         quota.count(viewer?.name, -1)
         open.delete(end)
       }
@@ -116,6 +125,7 @@ interface Observer {
   readonly began: (end: () => void) => void
   readonly ended: (end: () => void) => void
   readonly report: (failure: unknown) => void
+  readonly runner: Runner
 }
 
 type Frames = Exit.Exit<Arr.NonEmptyReadonlyArray<Frame>, unknown>
@@ -141,7 +151,7 @@ class Source implements UnderlyingDefaultSource<Uint8Array> {
     this.controller = controller
     controller.enqueue(alive)
     this.taken = this.take()
-    Effect.runFork(this.keepAlive(controller), { signal: this.ending.signal })
+    this.observer.runner.fork(this.keepAlive(controller), { signal: this.ending.signal })
     this.observer.began(this.end)
   }
 
@@ -150,7 +160,7 @@ class Source implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   private take(): Promise<Frames> {
-    return Effect.runPromiseExit(this.next, { signal: this.ending.signal })
+    return this.observer.runner.exit(this.next, { signal: this.ending.signal })
   }
 
   private async send(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -185,7 +195,7 @@ class Source implements UnderlyingDefaultSource<Uint8Array> {
   private stop(): void {
     if (this.ending.signal.aborted) return
     this.ending.abort()
-    Effect.runFork(Scope.close(this.scope, Exit.void))
+    this.observer.runner.fork(Scope.close(this.scope, Exit.void))
     if (this.controller !== undefined) this.observer.ended(this.end)
   }
 }

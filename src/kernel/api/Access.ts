@@ -88,7 +88,7 @@ export class Access {
       isHeard = false
     }
     const use = new Use()
-    Effect.runFork(this.open(use)).addObserver((exit) => {
+    this.space.state.host.fork(this.open(use)).addObserver((exit) => {
       if (Exit.isFailure(exit)) return isHeard ? fail(asStopped(this.name, Cause.squash(exit.cause))) : undefined
       if (isHeard) cancel = send(exit.value)
       use.release()

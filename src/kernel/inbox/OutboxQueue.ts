@@ -41,6 +41,13 @@ export class OutboxQueue {
     return this.queues.size === 0
   }
 
+  /** The number of undelivered signals. */
+  get size(): number {
+    let size = 0
+    for (const queue of this.queues.values()) size += queue.size
+    return size
+  }
+
   /** Adds a signal at the end of the queue of its space. */
   add(pending: Pending): void {
     const { space } = pending.signal.to!

@@ -13,7 +13,7 @@ import type { CommandQueue } from "./CommandQueue.ts"
 import type { Uploads } from "./Uploads.ts"
 
 /** The members of the state of a space that the hosts of live halves use. */
-type State = Pick<LiveState, "documents" | "host" | "mode" | "reporter" | "space" | "store">
+type State = Pick<LiveState, "documents" | "host" | "mode" | "reporter" | "space" | "store" | "telemetry">
 
 /** The parts of an open space at which live halves have work done. */
 interface Work {
@@ -24,15 +24,16 @@ interface Work {
 
 /** The host of the live halves of a space. */
 export const make = (state: State, { commands, group, uploads }: Work): LiveHost => {
-  const { documents, host, reporter, space, store } = state
+  const { documents, host, reporter, space, store, telemetry } = state
   return {
     space,
     wake: () => group.wake(),
-    submit: (command) => void Effect.runFork(Effect.exit(commands.submit(() => ({ kind: "ledger", ...command }), false))),
+    submit: (command) => void host.fork(Effect.exit(commands.submit(() => ({ kind: "ledger", ...command }), false))),
     now: host.now,
     beat: () => store.head().beat,
     isGated: () => state.mode.gated,
     report: (told) => reporter.report(told),
+    telemetry,
     documents,
     keep: (bytes, limit, signal) => uploads.keep(bytes, limit, signal),
     content: (address) => {

@@ -22,6 +22,7 @@ import { Contents } from "./Contents.ts"
 import type { ResolvePeer } from "./Delivery.ts"
 import { EventReceipts } from "./EventReceipts.ts"
 import { Listeners } from "./Listeners.ts"
+import { GroupTelemetry } from "./GroupTelemetry.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { Lifetime } from "./Lifetime.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
@@ -65,16 +66,25 @@ export class LiveSpace {
   readonly receipts: EventReceipts
   readonly signals: SignalPosts
   private readonly deps: Dependencies
+  private readonly telemetry: GroupTelemetry
 
   constructor(state: LiveState, deps: Dependencies) {
     this.name = state.space
     this.state = state
     this.deps = deps
     this.readerState = deps.readerState
+    const telemetry = this.telemetry = new GroupTelemetry(state)
     const group = this.group = new GroupCommit(state, deps.turn, {
-      begins: () => this.publication.begins(),
+      begins: () => {
+        telemetry.begins()
+        this.publication.begins()
+      },
       appended: (beat) => this.publication.appended(beat),
-      published: (beat) => this.publication.published(beat),
+      published: (beat) => {
+        telemetry.published(beat)
+        this.publication.published(beat)
+      },
+      flushed: () => telemetry.flushed(),
       rested: deps.rested,
       stopped: (error) => this.stopped(error)
     })
@@ -101,6 +111,7 @@ export class LiveSpace {
   /** Tells all parts of its end. */
   private stopped(error: SpaceStopped): void {
     const { isClosed } = this.lifetime
+    this.telemetry.stopped(isClosed ? undefined : error)
     this.deps.stopped(this, { error: isClosed ? undefined : error, hasAdvanced: this.barrier.hasAdvanced })
     if (!isClosed) this.state.reporter.report(UnexpectedFailure.of(error))
     this.publication.stopped(error)

@@ -12,7 +12,6 @@
  * @module
  */
 import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
@@ -156,7 +155,7 @@ export class OutboxRelay {
   }
 
   private resolve(route: Route): void {
-    Effect.runFork(this.deps.resolvePeer(route.space)).addObserver((exit) => {
+    this.state.host.fork(this.deps.resolvePeer(route.space)).addObserver((exit) => {
       if (this.stopped) return
       this.safely(() => {
         const { departures, mode, space } = this.state

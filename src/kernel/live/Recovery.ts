@@ -5,6 +5,7 @@
  */
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
+import type { Telemetry } from "../../diagnostic/Telemetry.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
@@ -56,6 +57,7 @@ export interface Parts {
   readonly steady: LiveState["steady"]
   readonly restore: ModuleRestore
   readonly reporter: Reporter
+  readonly telemetry: Telemetry
   /** The names of held spaces. */
   readonly held: Holds
   readonly supervision: Supervision | undefined
@@ -80,7 +82,7 @@ const checkJournal = (store: SpaceStore): void => {
  */
 export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const { durable, hash, held, host, ledgers, lostBeats, nodes, pacemaker } = parts
-  const { restore, registry, reporter, schedulers, settings, supervision } = parts
+  const { restore, registry, reporter, schedulers, settings, supervision, telemetry } = parts
   // Records come with beats.
   if (store.head().beat >= 0) StoreCheck.check(store, ledgers)
   checkJournal(store)
@@ -102,9 +104,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
   const next = (): number => ++number
   const sentry = supervision?.supervise(watched(store, lostBeats, inbox))
-  for (const { ledger, place } of ledgers.all) {
-    inbox.waits.rebook({ gone: [], next: ledger.timers(states[place]) }, { number: next, urgent: ledger.urgentTimers !== undefined })
-  }
+  restoreTimers(inbox, { ledgers, states, number: next })
   return {
     space: store.space,
     store,
@@ -141,11 +141,19 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     restore,
     startHash: hash.start,
     reporter,
-    handshake: new CommitHandshake({ space: store.space, store, host, limits: settings.limits, reporter }),
+    telemetry,
+    handshake: new CommitHandshake({ space: store.space, store, host, limits: settings.limits, reporter, telemetry }),
     schedules,
     lostBeats,
     held,
     number: next
+  }
+}
+
+/** Arms the timers of ledgers. */
+const restoreTimers = (inbox: Inbox, { ledgers, number, states }: Pick<LiveState, "ledgers" | "number" | "states">): void => {
+  for (const { ledger, place } of ledgers.all) {
+    inbox.waits.rebook({ gone: [], next: ledger.timers(states[place]) }, { number, urgent: ledger.urgentTimers !== undefined })
   }
 }
 

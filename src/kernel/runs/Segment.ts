@@ -177,7 +177,7 @@ const started = (continuation: Continuation, { draft, enzyme, handling, note, st
   continuation.start((tx) => {
     const event = Run.toEvent(handling, draft)
     return Services.inRun(enzyme.run(tx, event), tx, event)
-  }, host.scope)
+  }, host)
 }
 
 /** The body as the log left it. It reads no cells but the log. */

@@ -10,6 +10,7 @@ import * as Scope from "effect/Scope"
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import { CurrentReporter } from "../../diagnostic/Reporter.ts"
+import * as Telemetry from "../../diagnostic/Telemetry.ts"
 import { LedgerList } from "../../ledger/LedgerList.ts"
 import * as SliceTable from "../../ledger/SliceTable.ts"
 import { operations } from "../../operation/Ledger.ts"
@@ -35,6 +36,7 @@ import { expected } from "../view/Expected.ts"
 import { receive, RemotePeers } from "../live/Delivery.ts"
 import { CurrentCursorKey } from "../model/CursorKey.ts"
 import { CurrentHolds } from "../model/Holds.ts"
+import * as Fibers from "../model/Fibers.ts"
 import { KernelSettings } from "../model/Limits.ts"
 import type { Undelivered } from "../model/Signal.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
@@ -147,12 +149,15 @@ export class Kernel extends Context.Service<Kernel, {
       const stops = new Stops()
       const runs = runsOf(slices)
       const { awaits, now, timer, turn, wake, task = turn } = pacemaker
-      const host = { awaits, now, timer, turn: task, wake, scope, watch: yield* RunWatch }
+      const telemetry = new Telemetry.Telemetry(yield* Effect.context<never>(), scope.outside)
+      const fork = yield* Fibers.make
+      const ofRuns = Telemetry.ofRuns(telemetry.context, scope.outside)
+      const host = { awaits, now, timer, turn: task, wake, scope, fork, runs: ofRuns, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, durable: runs, ledgers: ledgersOf(slices, reactor), hash, pacemaker, host,
         steady: new SteadyClock(pacemaker),
         held: (yield* CurrentHolds) ?? new Set(settings.held), lostBeats: new LostBeats(),
-        cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter,
+        cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter, telemetry,
         supervision: yield* CurrentSupervision
       }
       const api = { parts: [operationsPart, ...slices.flatMap(({ part }) => part ?? [])], absent: SliceTable.absent(slices) }

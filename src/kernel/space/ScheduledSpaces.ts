@@ -13,6 +13,7 @@ import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import { FIRST } from "../../registry/Scheduling.ts"
+import type { Fork } from "../model/Fibers.ts"
 import type { Settings } from "../model/Limits.ts"
 
 /** The enzymes of a kernel, its settings, and the opening of a space, which creates it where the settings allow that. */
@@ -21,6 +22,7 @@ interface Dependencies {
   readonly settings: Pick<Settings, "first">
   readonly reporter: Reporter
   readonly open: (name: string) => Effect.Effect<unknown, PersistenceError>
+  readonly fork: Fork
 }
 
 /**
@@ -47,11 +49,11 @@ export class ScheduledSpaces {
   }
 
   private openAll(enzymes: ReadonlyArray<Enzyme>): void {
-    const { open, settings: { first = FIRST } } = this.deps
+    const { fork, open, settings: { first = FIRST } } = this.deps
     const byName = new Map<string, Enzyme>()
     for (const enzyme of enzymes) for (const name of enzyme.schedule?.spaces ?? (enzyme.schedule && [first]) ?? []) byName.set(name, enzyme)
     if (byName.size === 0) return
-    Effect.runFork(Effect.forEach(byName, ([name, enzyme]) =>
+    fork(Effect.forEach(byName, ([name, enzyme]) =>
       Effect.catch(open(name), (error) => Effect.sync(() => this.report(error, name, enzyme))), { discard: true }))
   }
 

@@ -104,7 +104,7 @@ export class Spaces {
     this.deps = deps
     const { host, pacemaker, settings: { limits } } = deps.parts
     const { registry, reporter, settings } = deps.parts
-    this.scheduled = new ScheduledSpaces({ registry, settings, reporter, open: (name) => this.openAhead(name) })
+    this.scheduled = new ScheduledSpaces({ registry, settings, reporter, fork: host.fork, open: (name) => this.openAhead(name) })
     this.pages = new PageTurns(pacemaker.turn)
     this.names = new SpaceNames(deps.persistence, this.pages)
     this.wakeQueue = new WakeQueue(host, limits.behindMillis, (name, moment) => {
@@ -279,7 +279,7 @@ export class Spaces {
               stops.stopped(end.error, store.place)
               this.openLater(name)
             }
-            Effect.runFork(close(Exit.void))
+            parts.host.fork(Effect.uninterruptible(close(Exit.void)))
           },
           readerState,
           contents: this.deps.contents
@@ -332,7 +332,7 @@ export class Spaces {
     this.deps.parts.pacemaker.turn(() => {
       const name = this.asked > 0 || this.isClosed ? undefined : this.due.pop()?.name
       if (name === undefined) return void (this.isOpening = false)
-      Effect.runFork(this.openAlone(name, false)).addObserver((exit) => {
+      this.deps.parts.host.fork(this.openAlone(name, false)).addObserver((exit) => {
         this.isOpening = false
         if (Exit.isFailure(exit)) this.retryLater(name, Cause.squash(exit.cause))
         this.openNext()

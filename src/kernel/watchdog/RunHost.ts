@@ -3,7 +3,9 @@
  *
  * @module
  */
+import type * as Context from "effect/Context"
 import type { RunScope } from "../../registry/RunScope.ts"
+import type { Fork } from "../model/Fibers.ts"
 import type { Watch } from "./RunWatch.ts"
 
 /** The host's clock and timers, which limit the time of a run. */
@@ -15,6 +17,10 @@ export interface RunHost {
   readonly awaits?: ((enzyme: string, limitMs: number) => () => void) | undefined
   /** Runs a function at the next macrotask, when the microtask queue is empty. */
   readonly turn: (run: () => void) => void
+  /** Starts a fiber of the kernel. */
+  readonly fork: Fork
+  /** The context of the Effects of runs. */
+  readonly runs: Context.Context<never>
   /** The scope of the code of runs. */
   readonly scope: RunScope
   /** The watch of a development host. */

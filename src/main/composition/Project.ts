@@ -54,6 +54,8 @@ import * as RunGuards from "../guard/RunGuards.ts"
 import * as Runtime from "./Runtime.ts"
 import * as Slices from "./Slices.ts"
 import * as SourceMaps from "../module/SourceMaps.ts"
+import { hasLoggers, Telemetry } from "../../diagnostic/Telemetry.ts"
+import * as PluginTelemetry from "../../loader/PluginTelemetry.ts"
 
 /**
  * An open project.
@@ -109,6 +111,9 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   RunGuards.install()
   const host = yield* Layer.build(modules)
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
+  const heard = yield* PluginTelemetry.open(found, { millis: config.kernel.limits.moduleMillis, reporter })
+  const telemetry = new Telemetry(Context.merge(yield* Effect.context<never>(), heard))
+  yield* Effect.acquireRelease(Effect.sync(() => reporter.attach(telemetry, { logs: hasLoggers(heard) })), (end) => Effect.sync(end))
   const kernelSettings = { ...config.kernel, reserved: Loader.reserved(found) }
   const persistence = yield* Loader.persistence(found, use)
   const store: Layer.Layer<Persistence, PersistenceError | E, Hash> = site.persistence ?? (yield* Effect.try({
@@ -122,7 +127,8 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const watchdog = yield* watching(config, site)
   const past = Layer.provide(Restored.layer, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const held = Layer.succeed(CurrentHolds, holds)
-  const around = Layer.mergeAll(HostHash.layer, contents, Layer.succeed(CurrentReporter, reporter), watchdog.layer, held)
+  const reports = Layer.mergeAll(Layer.succeedContext(heard), Layer.succeed(CurrentReporter, reporter))
+  const around = Layer.mergeAll(HostHash.layer, contents, reports, watchdog.layer, held)
   const services = { slices, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer({ ...config, kernel: kernelSettings }, services).pipe(Layer.provide(past), Layer.provideMerge(around))
   const places = { placeOf: (error: unknown) => SourceMaps.place(error)?.place ?? CallPlace.find(error) }
@@ -143,7 +149,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
       set: tokens, sessions, sessionMillis: config.kernel.limits.sessionMillis,
       admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw })
     },
-    token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, closing: closing.signal, pages,
+    token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, telemetry, closing: closing.signal, pages,
     origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { hash, report, verifier: Jwts.verifier }),
     rates: ratesOf(config.access), public: config.access.public,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,

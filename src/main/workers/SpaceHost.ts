@@ -12,7 +12,7 @@ import { tryDecode } from "hono/utils/url"
 import * as DurableObjectStore from "../../../plugins/durable_object.ts"
 import * as Document from "../../cell/Document.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
-import { CurrentReporter } from "../../diagnostic/Reporter.ts"
+import { CurrentReporter, Reporter, through } from "../../diagnostic/Reporter.ts"
 import * as Access from "../../ingress/access/Access.ts"
 import * as App from "../../ingress/App.ts"
 import * as Pages from "../../ingress/Pages.ts"
@@ -29,6 +29,7 @@ import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
 import * as Restored from "../../loader/Restored.ts"
+import * as PluginTelemetry from "../../loader/PluginTelemetry.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { CurrentContentStore } from "../../persistence/LargeContent.ts"
 import { checkSpaceName, Persistence } from "../../persistence/Persistence.ts"
@@ -50,6 +51,7 @@ import type { Settings } from "./Settings.ts"
 import { isUpgrade, Sockets } from "./Sockets.ts"
 import * as StoredHold from "./StoredHold.ts"
 import { Turns } from "./Turns.ts"
+import { hasLoggers, Telemetry } from "../../diagnostic/Telemetry.ts"
 
 /** The longest time that one alarm waits for its work, in milliseconds. The next one waits on. */
 const LONGEST = 10_000
@@ -212,7 +214,7 @@ export class SpaceHost {
 
   private async open(by: "call" | "alarm"): Promise<Opened> {
     const { settings, space, state, storage } = this.place
-    const { bearer, config, hash, reporter, sessions: { sessions }, slices, tokens } = settings
+    const { bearer, config, hash, sessions: { sessions }, slices, tokens } = settings
     const [armed, holds] = await Promise.all([storage.getAlarm(), StoredHold.read(storage)])
     const alarm = new Alarm(storage, armed, Date.now)
     const context = await Effect.runPromise(this.compose({ alarm, holds }))
@@ -223,7 +225,8 @@ export class SpaceHost {
     const { access: { public: open }, readers, token } = config
     const quota = StreamQuota.of({ readers, public: open })
     const { fetch, take } = App.make({ slices, kernel, hash }, {
-      quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, reporter, pages: {},
+      quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, pages: {},
+      reporter: Context.get(context, CurrentReporter), telemetry: new Telemetry(context),
       public: open, addressOf: Gate.addressOf, closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
@@ -238,6 +241,9 @@ export class SpaceHost {
     const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
     const { heldMillis, restMillis } = HostLimits.hosts.object
     const found = yield* load
+    // The platform ends an object without notice, so this scope is never closed.
+    const scope = yield* Scope.make()
+    const heard = yield* PluginTelemetry.open(found, { millis: limits.moduleMillis, reporter }).pipe(Scope.provide(scope))
     const kernel = { ...config.kernel, limits, heldMillis, reserved: Loader.reserved(found) }
     const place = { root: ".", folder: config.data, host: "workers" } as const
     const contents = yield* ContentProvider.open(found, config, { ...place, bindings: { ...env } })
@@ -250,12 +256,12 @@ export class SpaceHost {
     const remote = Layer.succeed(RemotePeers, Peers.make({ spaces: env.SPACES, proof }))
     const cursorKey = Layer.succeed(CurrentCursorKey, (origin: string) =>
       hash.hex(JSON.stringify(["systole/cursor", Redacted.value(proof), origin])))
+    const reports = Layer.mergeAll(Layer.succeedContext(heard), Layer.succeed(CurrentReporter, reporterOf(heard, reporter)))
     const context = yield* Runtime.layer({ ...config, kernel }, services).pipe(
       Layer.provide([past, GuardedRuns.layer()]),
-      Layer.provideMerge([Layer.succeed(Hash, hash), Layer.succeed(CurrentReporter, reporter), remote, cursorKey, persistence,
+      Layer.provideMerge([Layer.succeed(Hash, hash), reports, remote, cursorKey, persistence,
         Layer.succeed(CurrentHolds, holds), Layer.succeed(CurrentContentStore, contents)]),
-      // The platform ends an object without notice, so this scope is never closed.
-      Layer.buildWithScope(yield* Scope.make())
+      Layer.buildWithScope(scope)
     )
     yield* Loader.register(found).pipe(Effect.provideContext(context))
     return context
@@ -285,3 +291,7 @@ export class SpaceHost {
     }))).pipe(Layer.provide(persistence))
   }
 }
+
+/** The reporter of an object: that of its isolate, or one of its own for the loggers of plugins, whose I/O belongs to the object. */
+const reporterOf = (heard: Context.Context<never>, reporter: Reporter): Reporter =>
+  hasLoggers(heard) ? new Reporter(through(new Telemetry(heard))) : reporter

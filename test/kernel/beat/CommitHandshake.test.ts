@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { defaults, PersistenceError, Reporter, StoreBusy, StoreUnavailable } from "systole"
 import type { Limits } from "systole"
+import { Telemetry } from "../../../src/diagnostic/Telemetry.ts"
 import { after, CommitHandshake, type HandshakeState, type HandshakeStep } from "../../../src/kernel/beat/loop/CommitHandshake.ts"
 import { present } from "../../support/Present.ts"
 
@@ -27,6 +28,7 @@ const handshake = (flushes: ReadonlyArray<Effect.Effect<void, PersistenceError>>
     space: "shop",
     store: { flush: Effect.suspend(() => flushes[calls++] ?? Effect.void) },
     host: {
+      fork: Effect.runFork,
       now: () => now,
       timer: (at, run) => {
         const wake = { at, run }
@@ -35,7 +37,8 @@ const handshake = (flushes: ReadonlyArray<Effect.Effect<void, PersistenceError>>
       }
     },
     limits: { ...defaults, ...limits },
-    reporter: new Reporter(({ topic }) => void told.push(topic))
+    reporter: new Reporter(({ topic }) => void told.push(topic)),
+    telemetry: new Telemetry(Context.empty())
   })
   const pass = (): number => {
     const wake = present(wakes.toSorted((a, b) => a.at - b.at)[0])

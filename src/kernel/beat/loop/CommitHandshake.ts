@@ -14,17 +14,17 @@
  * @module
  */
 import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Diagnostic from "../../../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../../../diagnostic/Reporter.ts"
+import type { Telemetry } from "../../../diagnostic/Telemetry.ts"
 import type { SpaceStore } from "../../../persistence/Persistence.ts"
 import { isUnapplied } from "../../../persistence/PersistenceError.ts"
 import type { Limits } from "../../model/Limits.ts"
 import type { Loss } from "../../journal/LostBeats.ts"
-import type { Pacemaker } from "../../model/Pacemaker.ts"
 import { FlushTimedOut } from "../../model/SpaceError.ts"
+import type { RunHost } from "../../watchdog/RunHost.ts"
 
 /**
  * The states of a group: `begin` takes beats and signals, `put` has batches in the store,
@@ -77,9 +77,10 @@ export interface HandshakeMetrics {
 interface Dependencies {
   readonly space: string
   readonly store: Pick<SpaceStore, "flush">
-  readonly host: Pick<Pacemaker["Service"], "now" | "timer">
+  readonly host: Pick<RunHost, "fork" | "now" | "timer">
   readonly limits: Limits
   readonly reporter: Reporter
+  readonly telemetry: Pick<Telemetry, "add" | "now" | "since">
 }
 
 /** Receives the end of a flush: its failure, or `undefined`. */
@@ -101,6 +102,7 @@ export class CommitHandshake {
   private isCongested = false
   private attempt = 0
   private since = 0
+  private moment = 0n
   private latency = 0
   private retries = 0
   private blocking = 0
@@ -144,6 +146,7 @@ export class CommitHandshake {
   flush(ended: FlushEnd): void {
     this.attempt = 0
     this.since = this.deps.host.now()
+    this.moment = this.deps.telemetry.now()
     this.run(ended)
   }
 
@@ -168,7 +171,7 @@ export class CommitHandshake {
   private run(ended: FlushEnd): void {
     this.state = after(this.state, "flush")
     const { host, limits: { flushMillis }, space, store } = this.deps
-    const fiber = Effect.runFork(store.flush)
+    const fiber = host.fork(store.flush)
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) {
       this.blocking++
@@ -192,7 +195,9 @@ export class CommitHandshake {
       return isUnapplied(error) ? this.refused(error, ended) : this.fail(error, ended)
     }
     this.state = after(this.state, "publish")
-    this.latency = this.deps.host.now() - this.since
+    const { host, telemetry } = this.deps
+    this.latency = host.now() - this.since
+    telemetry.add("systole.flush.duration", telemetry.since(this.moment))
     if (this.behind <= this.deps.limits.flushGroups) this.isCongested = false
     this.behind = 0
     ended(undefined)

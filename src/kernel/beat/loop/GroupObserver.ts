@@ -20,6 +20,8 @@ export interface GroupObserver {
   readonly appended: (beat: Beat) => void
   /** A beat is durable. */
   readonly published: (beat: Beat) => void
+  /** A flush is done, and its waiters are open. */
+  readonly flushed: () => void
   /** The space is idle. */
   readonly rested: () => void
   /** The space stopped for good, and its store is unusable. */

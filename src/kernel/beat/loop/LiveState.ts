@@ -6,6 +6,7 @@
  * @module
  */
 import type { Reporter } from "../../../diagnostic/Reporter.ts"
+import type { Telemetry } from "../../../diagnostic/Telemetry.ts"
 import type { Hasher } from "../../../persistence/Hash.ts"
 import type { Labels } from "../../../stage/Labels.ts"
 import type { BeatScheduler } from "../../derived/BeatScheduler.ts"
@@ -37,6 +38,8 @@ export interface LiveState extends HeartbeatSpace, InputSpace {
   readonly startHash: () => Hasher
   /** Receives the diagnostics of the space. */
   readonly reporter: Reporter
+  /** Receives the spans and metrics of the space. */
+  readonly telemetry: Telemetry
   /** Makes its groups durable. */
   readonly handshake: CommitHandshake
 }

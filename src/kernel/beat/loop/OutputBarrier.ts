@@ -29,7 +29,7 @@ export class OutputBarrier {
   /** The failure that stopped the space, if any. */
   error: SpaceStopped | undefined
   private readonly state: LiveState
-  private readonly observer: Pick<GroupObserver, "published">
+  private readonly observer: Pick<GroupObserver, "flushed" | "published">
   private readonly loop: Loop
   private readonly handshake: CommitHandshake
   /** The newest durable beat when the space was opened. */
@@ -45,7 +45,7 @@ export class OutputBarrier {
   /** The continuation of the running flush. */
   private then: (() => void) | undefined
 
-  constructor(state: LiveState, observer: Pick<GroupObserver, "published">, loop: Loop) {
+  constructor(state: LiveState, observer: Pick<GroupObserver, "flushed" | "published">, loop: Loop) {
     this.state = state
     this.observer = observer
     this.loop = loop
@@ -192,6 +192,7 @@ export class OutputBarrier {
     // A waiter may have stopped the space.
     if (this.error !== undefined) return
     this.handshake.take("end")
+    this.observer.flushed()
     const { then } = this
     this.then = undefined
     then?.()

@@ -14,6 +14,7 @@ import type { Staged } from "../../../stage/Stage.ts"
 import type { Delivery, DerivationPort } from "../../derived/DerivationPort.ts"
 import type { Documents } from "../../model/Documents.ts"
 import type { Parked } from "../../model/Parked.ts"
+import * as RunEnds from "../../model/RunEnds.ts"
 import type { SpaceMode } from "../../model/SpaceMode.ts"
 import type { InFlight } from "../../model/InFlight.ts"
 import type { Steps } from "../../model/ExternalChange.ts"
@@ -73,6 +74,8 @@ export interface Beat {
   readonly facts: ReadonlyArray<Diagnostic.Diagnostic>
   /** The outputs for the live halves of ledgers. */
   readonly outputs: ReadonlyArray<Output>
+  /** Its runs, by their outcomes. */
+  readonly ends: RunEnds.RunEnds
   /** The beat before its merge, for the reports of a development host. */
   readonly watched: Executed | undefined
 }
@@ -119,6 +122,7 @@ export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatI
     deliveries,
     facts: facts.all.map(({ fact }) => fact),
     outputs,
+    ends: RunEnds.of(executed.runs),
     watched: state.host.watch === undefined ? undefined : executed
   }
 }

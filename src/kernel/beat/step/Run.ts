@@ -10,7 +10,6 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import * as Address from "../../../cell/Address.ts"
@@ -164,13 +163,13 @@ const runEffect = (effect: Effect.Effect<unknown, unknown>, context: RunContext)
     Effect.provideService(Random.Random, { nextIntUnsafe, nextDoubleUnsafe }),
     Effect.provideService(Scheduler.Scheduler, schedulerOf(host))
   )
-  const fiber = host.scope.inside(() => Effect.runFork(deterministic))
+  const fiber = host.scope.inside(() => Effect.runForkWith(host.runs)(deterministic))
   const exit = fiber.pollUnsafe()
   if (exit !== undefined) return fromExit(draft, exit)
   const exits = new Promise<unknown>((resolve, reject) => {
     fiber.addObserver((exit) => Exit.isSuccess(exit) ? resolve(exit.value) : reject(Cause.squash(exit.cause)))
   })
-  return limited(exits, { ...context, stop: () => Effect.runFork(Fiber.interrupt(fiber)) })
+  return limited(exits, { ...context, stop: () => fiber.interruptUnsafe() })
 }
 
 /**
