@@ -23,7 +23,7 @@ export interface Signature {
 export interface Signer {
   readonly key: PublicKey
   /** The signature of a root of 64 hexadecimal digits. */
-  readonly sign: (root: string) => Effect.Effect<Signature>
+  readonly sign: (root: string) => Promise<Signature>
 }
 
 /**
@@ -82,9 +82,8 @@ export const signer = (secret: Redacted.Redacted, place: string): Effect.Effect<
     form.set(bytesOf(text), PKCS8.length)
     const [own, name] = yield* Effect.promise(() => imported(form))
     const key: PublicKey = `ed25519:${name}`
-    const sign = (root: string) =>
-      Effect.map(Effect.promise(() => crypto.subtle.sign(ALGORITHM, own, signedOf(root))), (bytes): Signature =>
-        ({ key, value: base64url(new Uint8Array(bytes)) }))
+    const sign = async (root: string): Promise<Signature> =>
+      ({ key, value: base64url(new Uint8Array(await crypto.subtle.sign(ALGORITHM, own, signedOf(root)))) })
     return { key, sign }
   })
 
@@ -97,14 +96,13 @@ const imported = async (form: Uint8Array<ArrayBuffer>): Promise<readonly [Crypto
 }
 
 /** Whether a signature is of this root and of its key. */
-export const isOf = ({ key, value }: Signature, root: string): Effect.Effect<boolean> =>
-  Effect.promise(async () => {
-    const jwk = { kty: "OKP", crv: ALGORITHM, x: PUBLIC.exec(key)?.[1] ?? "" }
-    try {
-      const own = await crypto.subtle.importKey("jwk", jwk, ALGORITHM, false, ["verify"])
-      return await crypto.subtle.verify(ALGORITHM, own, bytesOf(value), signedOf(root))
-    } catch {
-      // Not every text of 43 characters is a point of the curve.
-      return false
-    }
-  })
+export const isOf = async ({ key, value }: Signature, root: string): Promise<boolean> => {
+  const jwk = { kty: "OKP", crv: ALGORITHM, x: PUBLIC.exec(key)?.[1] ?? "" }
+  try {
+    const own = await crypto.subtle.importKey("jwk", jwk, ALGORITHM, false, ["verify"])
+    return await crypto.subtle.verify(ALGORITHM, own, bytesOf(value), signedOf(root))
+  } catch {
+    // Not every text of 43 characters is a point of the curve.
+    return false
+  }
+}
