@@ -35,7 +35,7 @@ import * as Project from "./composition/Project.ts"
 import * as Slices from "./composition/Slices.ts"
 
 /** The fields of a configuration that the program decides itself: it gives its modules, and it listens. */
-const OWN = ["agent", "enzymes", "environments", "host", "plugins", "port"] as const
+const OWN = ["enzymes", "environments", "host", "plugins", "port"] as const
 
 /** A module of the program: an enzyme, a reactive node, or a plugin with its channels and enzymes. */
 export type Module = Enzymes.Enzyme | Definition.Definition | Plugin.Plugin

@@ -70,6 +70,8 @@ export const build = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Context.Context<never>, ServiceRefused, Scope.Scope> {
   const building = built(layer, yield* Effect.scope, yield* CurrentRunScope)
   return yield* building.pipe(
+    // The memory of layers is of the build, and no service.
+    Effect.map(Context.omit(Layer.CurrentMemoMap)),
     Effect.catchCause((cause) => {
       const reason = `its layer fails: ${reasonOf(cause)}`
       return Effect.fail(new ServiceRefused({ code: "service/failed", label, reason, cause: Cause.squash(cause) }))

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Hono } from "hono"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Channel, Enzyme, Kernel, Persistence, Plugin } from "systole"
 import * as Embed from "systole/embed"
+import agent from "systole/plugins/agent"
 import { command, type Host, hosts } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
 
@@ -17,6 +18,18 @@ const greet = Enzyme.make({
     tx.increment(`/data/greetings/${event.params.name}`)
     return tx.get(`/data/greetings/${event.params.name}`)
   }
+})
+
+class Word extends Context.Service<Word, string>()("test/Word") {}
+class Mark extends Context.Service<Mark, string>()("test/Mark") {}
+
+const welcome = Enzyme.make({
+  name: "welcome",
+  query: "/signals/welcome/:name",
+  services: [Word, Mark],
+  run: (tx, { params: { name } }) => Effect.gen(function*() {
+    tx.set(`/data/welcomes/${name}`, `${yield* Word}${name}${yield* Mark}`)
+  })
 })
 
 const TOKEN = "a-token-of-this-test"
@@ -112,11 +125,45 @@ describe("An embedded runtime", () => {
   })
 
   it("refuses fields of a configuration that the program decides", async () => {
-    for (const field of ["agent", "enzymes", "environments", "host", "plugins", "port"]) {
+    for (const field of ["enzymes", "environments", "host", "plugins", "port"]) {
       const refused = await failure({ modules: [], config: { [field]: {} } as object, public: true })
       assert.deepStrictEqual([refused.code, refused.message.includes(`the field ${field} `)], ["config/invalid", true])
     }
   })
+
+  it("takes the settings of its plugins, and refuses those of others", () =>
+    inFolder(async (data) => {
+      const settings = { ...config(data), agent: { space: "home", attempts: 2 } }
+      await using systole = await Embed.open({ modules: [greet, agent], config: settings })
+      assert.strictEqual((await post(appOf(systole), "ada")).status, 200)
+      const wrong = await failure({ modules: [agent], config: { ...settings, agent: { attempts: 0 } } })
+      assert.deepStrictEqual([wrong.code, wrong.message.includes("attempts")], ["config/invalid", true], wrong.message)
+      const none = await failure({ modules: [greet], config: settings })
+      assert.deepStrictEqual([none.code, none.message.includes("agent")], ["config/invalid", true], none.message)
+    }))
+
+  it("gives enzymes the services of the program and of its plugins, and names those that it cannot build", () =>
+    inFolder(async (data) => {
+      const plugin = Plugin.make({ name: "words", version: "1.0.0", services: Layer.succeed(Word, "Hello, "), enzymes: [welcome] })
+      const memory = { config: { persistence: "memory" }, public: true } as const
+      await using systole = await Embed.open({ modules: [plugin], services: Layer.succeed(Mark, "!"), config: config(data) })
+      const space = await Effect.runPromise(systole.kernel.space("home", { create: true }))
+      await Effect.runPromise(space.handled({ signal: "/signals/welcome/ada" }))
+      assert.strictEqual(await Effect.runPromise(space.get("/data/welcomes/ada")), "Hello, ada!")
+      const cases: ReadonlyArray<readonly [Embed.Options<unknown>, text: string]> = [
+        [{ ...memory, modules: [plugin] }, "no plugin provides \"test/Mark\""],
+        [{ ...memory, modules: [], services: Layer.effect(Mark, Effect.fail(new Error("no ink"))) }, "its layer fails: no ink"],
+        [{ ...memory, modules: [], services: Layer.effect(Mark, Effect.sync(() => String(Date.now()))) }, "Date.now()"],
+        [
+          { modules: [], config: { ...memory.config, limits: { serviceMillis: 20 } }, public: true, services: Layer.effect(Mark, Effect.never) },
+          "its layer is not built within 20 ms"
+        ]
+      ]
+      for (const [options, text] of cases) {
+        const refused = await failure(options)
+        assert.deepStrictEqual([refused.code, refused.message.includes(text)], ["embed/layer", true], refused.message)
+      }
+    }))
 
   it("names the layer that fails: a store, a slow store, a module, a channel", async () => {
     const memory = { config: { persistence: "memory" }, public: true } as const

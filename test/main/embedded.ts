@@ -3,16 +3,32 @@
  *
  * @module
  */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Hono } from "hono"
 import process from "node:process"
-import { Enzyme } from "systole"
+import { Enzyme, Transaction } from "systole"
 import * as Embed from "systole/embed"
 
 const [data = ""] = process.argv.slice(2)
 
-const greet = Enzyme.make({ name: "greet", query: "/signals/greet", writes: ["/data/greeted"], run: (tx) => tx.increment("/data/greeted") })
+/** Counts greetings. It yields, so that a task of the run is on its way. */
+class Counter extends Context.Service<Counter, { readonly count: Effect.Effect<void, never, Transaction> }>()("test/Counter") {}
 
-const systole = await Embed.open({ modules: [greet], config: { data, spaces: { create: "on-demand" } }, public: true })
+const services = Layer.succeed(Counter, {
+  count: Effect.andThen(Effect.yieldNow, Transaction.useSync((tx) => tx.increment("/data/greeted")))
+})
+
+const greet = Enzyme.make({
+  name: "greet",
+  query: "/signals/greet",
+  writes: ["/data/greeted"],
+  services: [Counter],
+  run: () => Counter.use(({ count }) => count)
+})
+
+const systole = await Embed.open({ modules: [greet], services, config: { data, spaces: { create: "on-demand" } }, public: true })
 const app = new Hono().all("/v1/*", ({ req }) => systole.fetch(req.raw))
 const sent = await app.request("/v1/spaces/home/signals", {
   method: "POST", headers: { "content-type": "application/json", prefer: "wait=30" }, body: JSON.stringify({ signal: "/signals/greet" })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Webhook as Oracle } from "standardwebhooks"
 import * as Inside from "../cli/Inside.ts"
 import * as Command from "../scripts/Command.ts"
@@ -71,6 +71,50 @@ describe("systole build --target workers", () => {
         assert.deepInclude(await json("/v1/spaces/shop/journal/verification"), { first: 0 })
         assert.deepInclude(await json("/v1/spaces/shop/graph"), { next: null })
         assert.deepStrictEqual(await json("/v1/spaces"), { spaces: ["shop"], next: null })
+      })
+    }))
+
+  it("has the services of its plugins, under the digest of their module, and replays them", () =>
+    built(async ({ build, folder }) => {
+      const write = (file: string, ...lines: ReadonlyArray<string>) => {
+        mkdirSync(dirname(join(folder, file)), { recursive: true })
+        writeFileSync(join(folder, file), lines.join("\n"))
+      }
+      write(
+        "lib/Greeting.ts",
+        `import * as Context from "effect/Context"`,
+        `export class Greeting extends Context.Service<Greeting, { readonly of: (name: string) => string }>()("shop/Greeting") {}`
+      )
+      write(
+        "plugins/greeting.ts",
+        `import * as Layer from "effect/Layer"`,
+        `import { Plugin } from "systole"`,
+        `import { Greeting } from "../lib/Greeting.ts"`,
+        "const services = Layer.succeed(Greeting, { of: (name) => `Hello, ${name}` })",
+        `export default Plugin.make({ name: "greeting", version: "1.0.0", services })`
+      )
+      write(
+        "enzymes/greet.ts",
+        `import * as Effect from "effect/Effect"`,
+        `import { Enzyme, Event, Transaction } from "systole"`,
+        `import { Greeting } from "../lib/Greeting.ts"`,
+        "const greet = (name: string) => Effect.gen(function*() {",
+        "  yield* Effect.yieldNow",
+        "  const tx = yield* Transaction",
+        "  tx.set(`/data/greetings/${name}`, [(yield* Greeting).of(name), (yield* Event).signal])",
+        "})",
+        `export default Enzyme.make({ name: "greet", query: "/signals/greet/:name", services: [Greeting], run: (_, { params }) => greet(params.name) })`
+      )
+      await build()
+      const out = join(folder, "out")
+      const { modules } = JSON.parse(readFileSync(join(out, "build.json"), "utf8")) as BuildFile
+      await Edge.running({ folder: out }, async ({ json, signal }) => {
+        assert.deepInclude((await signal("shop", { signal: "/signals/greet/ann", payload: {} })).body, { status: "handled" })
+        assert.deepStrictEqual(await json("/v1/spaces/shop/cells/data/greetings/ann"), ["Hello, ann", "/signals/greet/ann"])
+        const code = await json("/v1/spaces/shop/cells/sys/code/services/greeting")
+        assert.deepStrictEqual(code, [`/cas/${modules["plugins/greeting.ts"]}`])
+        const replayed = await json("/v1/spaces/shop/replay") as { readonly difference?: unknown; readonly changed: unknown }
+        assert.deepStrictEqual([replayed.difference, replayed.changed], [undefined, []])
       })
     }))
 
