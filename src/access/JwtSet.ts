@@ -49,7 +49,6 @@ export interface Parts extends VerifierParts {
   readonly settings: Settings
   /** Makes the verifier, once, with the first token. */
   readonly verifier: (settings: Settings, parts: VerifierParts) => Verifier | Promise<Verifier>
-  readonly hash: { readonly hex: (text: string) => string }
   /** Receives the failure of keys or of the function of the configuration, once until another one follows. */
   readonly report: (failure: unknown) => void
 }
@@ -58,6 +57,17 @@ export interface Parts extends VerifierParts {
 interface Known {
   readonly token: Token
   readonly revision: number
+}
+
+/** The parts of a JWT: its header and claims, which are no secret, and the signature over them. */
+interface Shown {
+  readonly claims: string
+  readonly signature: Redacted.Redacted
+}
+
+const shownIn = (jwt: string): Shown => {
+  const at = jwt.lastIndexOf(".")
+  return { claims: jwt.slice(0, at), signature: Redacted.make(jwt.slice(at + 1)) }
 }
 
 const refused = (reason: string) => new AccessRefused("auth/jwt", `The request shows a JWT, and ${reason}. Ask its issuer for another one`)
@@ -93,17 +103,21 @@ export class JwtSet {
   check(shown: Redacted.Redacted, isSpent: () => boolean = () => false): Checked | Promise<Checked> {
     const jwt = Redacted.value(shown)
     if (jwt.length > MAX_LENGTH) return { refused: refused(`it has ${jwt.length} characters of at most ${MAX_LENGTH}`), id: JWT }
-    const digest = this.parts.hash.hex(jwt)
-    const token = this.held(digest)
+    const parts = shownIn(jwt)
+    const token = this.held(parts)
     if (token !== undefined) return { token }
     // For a token that is known, older keys are loaded anew whoever shows it.
-    const isKnown = this.remembered.get(digest) !== undefined && this.verifier?.keys.isFresh === false
-    return !isKnown && isSpent() ? { refused: unverified, id: JWT } : this.verified(shown, digest, isSpent)
+    const isKnown = this.verifier?.keys.isFresh === false && this.remembered.get(parts.claims, parts.signature) !== undefined
+    return !isKnown && isSpent() ? { refused: unverified, id: JWT } : this.verified(shown, parts, isSpent)
   }
 
-  /** The token of a digest, if it is remembered and its key holds. */
-  private held(digest: string): Token | undefined {
-    const known = this.remembered.get(digest)
+  /** The token of a text that was accepted as a JWT, if it is remembered and its key holds. */
+  known(text: Redacted.Redacted): Token | undefined {
+    return this.held(shownIn(Redacted.value(text)))
+  }
+
+  private held({ claims, signature }: Shown): Token | undefined {
+    const known = this.remembered.get(claims, signature)
     const keys = this.verifier?.keys
     const isHeld = known !== undefined && keys?.isFresh === true && known.revision === keys.revision
     return isHeld && known.token.expires > this.parts.now() ? known.token : undefined
@@ -114,7 +128,7 @@ export class JwtSet {
     return this.remembered.size
   }
 
-  private async verified(jwt: Redacted.Redacted, digest: string, isSpent: () => boolean): Promise<Checked> {
+  private async verified(jwt: Redacted.Redacted, parts: Shown, isSpent: () => boolean): Promise<Checked> {
     try {
       // Concurrent first requests use one, and none waits for the I/O of another, which Workers forbid.
       const made = this.verifier ?? await this.parts.verifier(this.parts.settings, this.parts)
@@ -124,13 +138,13 @@ export class JwtSet {
         const failure = await keys.refresh()
         if (failure === undefined) this.told.delete("keys")
         else this.tell("keys", failure)
-        const token = this.held(digest)
+        const token = this.held(parts)
         if (token !== undefined) return { token }
         if (isSpent()) return { refused: unverified, id: JWT }
       }
       const verified = await verifier.verify(jwt)
       if ("refused" in verified) {
-        this.remembered.delete(digest)
+        this.remembered.delete(parts.claims, parts.signature)
         if (verified.trouble !== undefined) this.tell("keys", verified.trouble)
         const code = verified.refused === "expired" ? "auth/expired" : "auth/jwt"
         const { message } = refused(verified.reason)
@@ -138,7 +152,7 @@ export class JwtSet {
       }
       const token = this.tokenOf(verified.claims)
       if (token instanceof AccessRefused) return { refused: token, id: JWT }
-      this.remembered.set(digest, { token, revision: keys.revision })
+      this.remembered.set(parts.claims, parts.signature, { token, revision: keys.revision })
       return { token }
     } catch (failure) {
       this.tell("keys", failure)

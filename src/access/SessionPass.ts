@@ -41,20 +41,15 @@ const FORM = /^(sy([bcl])\.([0-9a-f]{16})\.([0-9a-z]{1,9})\.([\w-]{1,80}))\.([0-
 /** The header of a request with a bearer or a link. */
 const BEARER = /^bearer +(sy[bl]\.\S{1,200})$/i
 
-/** The bearer or the link that a request shows; `undefined` for any other credential. */
-export const inHeader = (headers: Headers): Redacted.Redacted | undefined =>
-  Redacted.given(BEARER.exec(headers.get("authorization") ?? "")?.[1])
+/** The bearer or the link in a header `authorization`; `undefined` for any other credential. */
+export const inHeader = (authorization: string): Redacted.Redacted | undefined => Redacted.given(BEARER.exec(authorization)?.[1])
 
 /** The parts of a text; `undefined` for a text that is no pass. */
-export const read = (given: Redacted.Redacted | undefined): Shown | undefined => {
-  if (given === undefined) return undefined
+export const read = (given: Redacted.Redacted): Shown | undefined => {
   const [, text = "", letter = "", id = "", end = "", name = "", code = ""] = FORM.exec(Redacted.value(given)) ?? []
   const kind = kinds[letter]
   return kind === undefined ? undefined : { kind, id, expires: Number.parseInt(end, 36), name, text, code: Redacted.make(code) }
 }
-
-/** The whole text of a pass. */
-export const textOf = ({ code, text }: Shown): string => `${text}.${Redacted.value(code)}`
 
 /** The beginning of an id, by which the passes of a credential are counted. Others may share it. */
 export const ownerIn = (id: string): string => id.slice(0, 4)

@@ -81,8 +81,9 @@ const keyless = new AccessRefused(
 export class Sessions {
   private readonly parts: Parts
   private key: Redacted.Redacted | undefined
-  /** The digests of the secrets that passes were made with, so that their codes are computed once. */
-  private readonly digests = new Remembered<string>()
+  /** The passes that were accepted, and the digests of the secrets that they are made with, so that codes are computed once. */
+  private readonly accepted = new Remembered<SessionPass.Shown>()
+  private digests = new WeakMap<SessionPass.Shown, string>()
   /** The refusal that stands for a key that is not there, and its end. */
   private missing: { readonly refused: AccessRefused; readonly until: number } | undefined
 
@@ -99,6 +100,13 @@ export class Sessions {
     const key = this.key ?? await this.create()
     const expires = Math.min(this.now + millis, until)
     return { pass: SessionPass.write({ kind, id: id ?? this.idOf(name), expires, name }, { key, digest }), expires }
+  }
+
+  /** The parts of a pass; `undefined` for a text that is none. Those of a pass that was accepted are at hand. */
+  read(given: Redacted.Redacted): SessionPass.Shown | undefined {
+    const text = Redacted.value(given)
+    const at = text.lastIndexOf(".")
+    return this.accepted.get(text.slice(0, at), Redacted.make(text.slice(at + 1))) ?? SessionPass.read(given)
   }
 
   /** The access of a pass. `find` gives the owner of its credential from the set, which is fresh then. */
@@ -146,18 +154,20 @@ export class Sessions {
 
   /** The one of some digests that a pass is made with. */
   private digestOf(shown: SessionPass.Shown, key: Redacted.Redacted, digests: ReadonlyArray<string>): string | undefined {
-    const pass = this.parts.set.parts.hash.hex(SessionPass.textOf(shown))
-    const known = this.digests.get(pass)
+    const known = this.digests.get(shown)
     if (known !== undefined && digests.includes(known)) return known
     const [digest] = digests.filter((digest) => SessionPass.isMadeWith(shown, { key, digest }))
-    if (digest !== undefined) this.digests.set(pass, digest)
+    if (digest === undefined) return undefined
+    this.accepted.set(shown.text, shown.code, shown)
+    this.digests.set(shown, digest)
     return digest
   }
 
   /** The key of this host from the random text of its table. */
   private keyOf(text: string): Redacted.Redacted {
     const { root, set } = this.parts
-    this.digests.clear()
+    this.accepted.clear()
+    this.digests = new WeakMap()
     const secret = root === undefined ? null : Redacted.value(root)
     return this.key = Redacted.make(set.parts.hash.hex(JSON.stringify(["systole/session", text, secret])))
   }

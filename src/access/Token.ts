@@ -40,15 +40,21 @@ export const MAX_SPENT_BY = 2000
 
 const FORM = /^sys_([0-9a-v]{8})_[\w-]{43}$/
 
+/** The place in a secret at which its id is. */
+const [ID_BEGIN, ID_END] = [4, 12]
+
 /** The header of a request with the secret of a token. */
 const BEARER = /^bearer +(sys_\S{1,200})$/i
 
-/** The secret that a request shows; `undefined` for any other credential. */
-export const shown = (headers: Headers): Redacted.Redacted | undefined =>
-  Redacted.given(BEARER.exec(headers.get("authorization") ?? "")?.[1])
+/** The secret in a header `authorization`; `undefined` for any other credential. */
+export const shown = (authorization: string | null): Redacted.Redacted | undefined =>
+  Redacted.given(BEARER.exec(authorization ?? "")?.[1])
 
 /** The id in a secret; `undefined` for a text that is none. */
 export const idIn = (secret: Redacted.Redacted): string | undefined => FORM.exec(Redacted.value(secret))?.[1]
+
+/** The text in the place of an id, also in one that is no secret. It costs less than {@link idIn}. */
+export const placedIn = (secret: Redacted.Redacted): string => Redacted.value(secret).slice(ID_BEGIN, ID_END)
 
 /** The beginning of the id of a JSON Web Token. Its claim `sub` follows. */
 export const JWT = "jwt:"
@@ -76,10 +82,12 @@ export const isNarrow = ({ clearance, prefixes, scope }: Token): boolean =>
   prefixes !== undefined || clearance !== undefined || scope !== undefined
 
 /**
- * Compares two texts in a time that depends on their lengths alone.
+ * Compares a text that was shown with a secret, in a time that depends on the length of the first alone.
  */
-export const isSame = (a: string, b: string): boolean => {
-  let difference = a.length ^ b.length
-  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+export const isSame = (shown: string, secret: string): boolean => {
+  const isLong = shown.length === secret.length
+  const other = isLong ? secret : shown
+  let difference = isLong ? 0 : 1
+  for (let i = 0; i < shown.length; i++) difference |= shown.charCodeAt(i) ^ other.charCodeAt(i)
   return difference === 0
 }

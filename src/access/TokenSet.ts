@@ -7,6 +7,7 @@
  */
 import * as Redacted from "../cell/Redacted.ts"
 import { AccessRefused } from "./AccessRefused.ts"
+import { Remembered } from "./Remembered.ts"
 import * as Token from "./Token.ts"
 
 /** The longest age of the set in milliseconds. So long may another host accept a token after its revocation. */
@@ -118,6 +119,8 @@ export class TokenSet {
   private readonly revoked = new Map<string, number>()
   private readonly dayOf = Token.days()
   private readonly counts = new Map<string, Map<string, number>>()
+  /** The digests of the secrets that were accepted: the newest of each token. */
+  private readonly hashed = new Remembered<string>()
   /** The ends of the passes that were once seen over: a restored store may not know it. */
   private readonly spent = new Map<string, number>()
 
@@ -247,20 +250,32 @@ export class TokenSet {
 
   private take(tokens: ReadonlyMap<string, Token.Token>): void {
     this.tokens = tokens
+    // No secret of a token that is over stays in memory.
+    this.hashed.clear()
     for (const [id, end] of this.revoked) if (end < this.parts.now()) this.revoked.delete(id)
     for (const { expires, id, revoked } of tokens.values()) if (revoked !== undefined) this.revoked.set(id, expires)
     for (const id of this.counts.keys()) if (id !== "" && id !== Token.JWT && !tokens.has(id)) this.counts.delete(id)
   }
 
-  /** Hashes each secret once, whether its id is known or not. */
+  /** The token of a secret. One that was accepted before is compared with what is remembered of it. */
   private found(secret: Redacted.Redacted): Checked {
-    const id = Token.idIn(secret)
-    const token = id === undefined ? undefined : this.tokens.get(id)
+    const name = Token.placedIn(secret)
+    const known = this.hashed.get(name, secret)
+    const token = this.tokens.get(known === undefined ? Token.idIn(secret) ?? "" : name)
+    // A rotation may have ended the secret since.
+    const digest = known !== undefined && token?.digests.includes(known) === true ? known : this.proved(token, secret)
+    if (token === undefined || digest === undefined) return { refused: unknown }
+    const refused = this.ended(token)
+    return refused === undefined ? { token, digest } : { refused, id: token.id }
+  }
+
+  /** The digest of a secret that is one of a token. Each secret is hashed once, whether its id is known or not. */
+  private proved(token: Token.Token | undefined, secret: Redacted.Redacted): string | undefined {
     const shown = this.parts.hash.hex(Redacted.value(secret))
     const isShown = (token?.digests ?? NOBODY).map((digest) => Token.isSame(shown, digest)).includes(true)
-    if (token === undefined || !isShown) return { refused: unknown }
-    const refused = this.ended(token)
-    return refused === undefined ? { token, digest: shown } : { refused, id: token.id }
+    if (token === undefined || !isShown) return undefined
+    this.hashed.set(token.id, secret, shown)
+    return shown
   }
 
   /** The refusal of a token that is over. */

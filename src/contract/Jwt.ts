@@ -56,9 +56,11 @@ export const MAX_LENGTH = 8192
 
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
-/** The token that a request shows, however long; `undefined` for any other credential. */
-export const shown = (headers: Headers): Redacted.Redacted | undefined => {
+/** The text that a request shows as a bearer; empty for any other credential. */
+export const textIn = (headers: Headers): Redacted.Redacted => {
   const header = headers.get("authorization") ?? ""
-  const text = header.slice(0, 7).toLowerCase() === "bearer " ? header.slice(7).trim() : ""
-  return FORM.test(text) ? Redacted.make(text) : undefined
+  return Redacted.make(header.slice(0, 7).toLowerCase() === "bearer " ? header.slice(7).trim() : "")
 }
+
+/** Whether a text is in the form of a token, however long. */
+export const isFormed = (text: Redacted.Redacted): boolean => FORM.test(Redacted.value(text))

@@ -129,7 +129,7 @@ export const make = (services: Services, options: Options): App => {
   const counts = (by: number): void => telemetry.add("systole.streams", by)
   const stream = Sse.make(options.closing, { quota, report: table.report, runner, counts })
   const context = { ...services, runner, stream, transfers: new Transfers(), isDebugged: options.debug === true }
-  runtimeRoutes(table, services, Guard.make(options, services.hash))
+  runtimeRoutes(table, services, Guard.make(options))
   Signals.routes(table, context)
   Cells.routes(table, context)
   Beats.routes(table, context)
@@ -228,7 +228,7 @@ const readiness = (stops: ReadonlyArray<Stop>, isOperator: boolean): Response =>
   )
 }
 
-const runtimeRoutes = (table: SpaceTable, { kernel, slices }: Services, refusal: ReturnType<typeof Guard.make>): void => {
+const runtimeRoutes = (table: SpaceTable, { kernel, slices }: Services, refusal: Guard.Check): void => {
   table.serve(Spaces.live, () => Effect.succeed({ status: "live" } as const))
   table.serve(Spaces.ready, ({ request }) =>
     Effect.map(Effect.andThen(kernel.ready, kernel.stops), (stops) => readiness(stops, refusal(request) === undefined)))

@@ -139,10 +139,10 @@ describe("The objects of a host", () => {
     const headers = (authorization: string) => new Headers({ authorization })
     const shown = {
       made, pass, sessions: tokens.sessions, set: tokens.set, admin: tokens.admin,
-      bearer: SessionPass.inHeader(headers(`Bearer ${Redacted.value(pass).replace(/^syc/, "syb")}`)),
+      bearer: SessionPass.inHeader(`Bearer ${Redacted.value(pass).replace(/^syc/, "syb")}`),
       read: SessionPass.read(pass),
-      token: Token.shown(headers(`Bearer ${text}`)),
-      jwt: Jwt.shown(headers(`Bearer ${CANARY}.${CANARY}.${CANARY}`)),
+      token: Token.shown(`Bearer ${text}`),
+      jwt: Jwt.textIn(headers(`Bearer ${CANARY}.${CANARY}.${CANARY}`)),
       worker: WorkerToken.of(headers(`Rendezvous ${"ab".repeat(16)}`)),
       checked: await tokens.set.check(made.token)
     }

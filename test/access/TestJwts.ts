@@ -7,7 +7,6 @@ import type * as Jwt from "../../src/contract/Jwt.ts"
 import { JwtSet } from "../../src/access/JwtSet.ts"
 import * as Redacted from "../../src/cell/Redacted.ts"
 import * as JwtVerifier from "../../src/access/JwtVerifier.ts"
-import { hash } from "../../src/persistence/PureSha256.ts"
 import { AUDIENCE, ISSUER } from "./Issuer.ts"
 
 const reads = (): Jwt.Scope => ({ verbs: ["read"] })
@@ -20,7 +19,7 @@ export const settings = (jwks: Jwt.Settings["jwks"], other: Partial<Jwt.Settings
 export const make = (given: Jwt.Settings) => {
   const told: Array<string> = []
   const set = new JwtSet({
-    settings: given, verifier: JwtVerifier.make, hash, now: Date.now,
+    settings: given, verifier: JwtVerifier.make, now: Date.now,
     fetch: (url, init) => fetch(url, init), report: (failure) => told.push(String(failure))
   })
   const code = async (jwt: string): Promise<string> => {

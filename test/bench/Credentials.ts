@@ -47,5 +47,5 @@ export const make = async (hash: Hash["Service"], url: string) => {
     jwt: `Authorization: Bearer ${await issuer.sign(claims(Date.now()))}`,
     session: `Cookie: ${cookie}\r\n${CSRF}: 1`
   }
-  return { lines, options: { tokens: { set, sessions, admin }, bearer: Jwts.bearer(jwt, { hash, report, verifier: Jwts.verifier }) } }
+  return { lines, options: { tokens: { set, sessions, admin }, bearer: Jwts.bearer(jwt, { report, verifier: Jwts.verifier }) } }
 }

@@ -49,29 +49,33 @@ export type Decide = (request: Request, isSpent?: IsSpent) => Access | Promise<A
  * that it needs none of them.
  */
 export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads = none, sessions, set }: Partial<Known> = {}): Decide => {
-  const refusal = Guard.make(rules, hash)
+  const refusal = Guard.make(rules)
   const readerOf = Guard.readers(rules, hash)
   return (request, isSpent) => {
-    const reader = readerOf(request)
+    // Each look at a header costs as much as the comparison of a secret.
+    const authorization = request.headers.get("authorization")
+    const reader = readerOf(authorization)
     if (reader !== undefined && !open.has(pathOf(request))) return { reader }
-    const refused = refusal(request)
-    if (refused !== undefined && isOpen(request, refused)) return {}
-    const shown = sessions?.shown(request)
+    const refused = refusal(request, authorization)
+    if (refused !== undefined && isOpen(request, authorization, refused)) return {}
+    const shown = sessions?.shown(request, authorization)
     if (shown !== undefined && (shown.kind !== "cookie" || refused?.code !== "host/refused")) {
-      if (open.has(pathOf(request))) return {}
+      const path = pathOf(request)
+      if (open.has(path)) return {}
       // A browser sends the cookie of a session that is over, too, where it needs none.
       const settled = (access: Access): Access => {
         if (shown.kind !== "cookie") return counted(access, set)
-        if (access.refused === undefined) return { ...access, instead: reads(request) }
+        const instead = access.refused === undefined ? reads(request) : undefined
+        if (access.refused === undefined) return instead === undefined ? access : { ...access, instead }
         return refused === undefined ? {} : reads(request) ?? counted(access, set)
       }
-      const access = sessions?.access(shown, request, pathOf(request)) ?? {}
+      const access = sessions?.access(shown, request, path) ?? {}
       return access instanceof Promise ? access.then(settled) : settled(access)
     }
     if (refused === undefined) return {}
-    const access = refused.code === "auth/missing" && !request.headers.has("authorization") ? reads(request) : undefined
+    const access = refused.code === "auth/missing" && authorization === null ? reads(request) : undefined
     if (access !== undefined) return access
-    const secret = set === undefined ? undefined : Token.shown(request.headers)
+    const secret = set === undefined ? undefined : Token.shown(authorization)
     const isJwt = set === undefined || secret === undefined
     const checked = isJwt ? bearer?.(request, isSpent) : set.check(secret)
     if (checked === undefined) return { refused }
@@ -114,7 +118,7 @@ export const accessOf = (tokens: TokenSet | undefined) => (checked: Checked): Ac
 }
 
 /** Whether a request passes although the guard refused it: to an open path, or a worker's report with a rendezvous token. */
-const isOpen = (request: Request, { code }: RequestRefused): boolean => {
+const isOpen = (request: Request, authorization: string | null, { code }: RequestRefused): boolean => {
   const path = pathOf(request)
-  return open.has(path) || (code === "auth/missing" && WorkerToken.isReport(request, path))
+  return open.has(path) || (code === "auth/missing" && WorkerToken.isReport(request, path, authorization))
 }

@@ -9,6 +9,7 @@
 import * as Redacted from "../../cell/Redacted.ts"
 import { isSame } from "../../access/Token.ts"
 import type { Hash } from "../../persistence/Hash.ts"
+import { newest } from "./Newest.ts"
 import { RequestRefused } from "../wire/Problem.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
 
@@ -26,37 +27,41 @@ export interface Rules {
   readonly readers?: ReadonlyArray<Clearance & { readonly token: Redacted.Redacted }> | undefined
 }
 
-/** Creates a function that returns the reader of a request by its token; `undefined` for other callers. */
-export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (request: Request) => Clearance | undefined => {
-  if (readers.length === 0) return () => undefined
+/** Creates a function that returns the reader of a header `authorization` by its token; `undefined` for other callers. */
+export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (authorization: string | null) => Clearance | undefined => {
+  // There may be many readers, so the length of a header shall not count for each.
   const known = readers.map((reader) => ({ reader, expected: hash.hex(`Bearer ${Redacted.value(reader.token)}`) }))
-  return (request) => {
-    const shown = hash.hex(normalized(request.headers.get("authorization")))
+  return (authorization) => {
+    if (authorization === null || known.length === 0) return undefined
+    const shown = hash.hex(normalized(authorization))
     return known.filter(({ expected }) => isSame(shown, expected))[0]?.reader
   }
 }
 
+/** A check of a request. Its header `authorization` is read unless it is given. */
+export type Check = (request: Request, authorization?: string | null) => RequestRefused | undefined
+
 /**
  * Creates a check of request headers. It returns the refusal, or `undefined` if the request is allowed.
  */
-export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) => RequestRefused | undefined => {
+export const make = (rules: Rules): Check => {
   const { localToken, loopback, origins = [], token } = rules
   // A page of the open web never gets what a server without a token lets each program of its machine do.
   const local: ReadonlySet<string> = new Set(origins.filter((origin) => isLocal(origin.replace(/^\w+:\/\//, ""))))
-  const known = [token, localToken].flatMap((each) => each === undefined ? [] : [hash.hex(`Bearer ${Redacted.value(each)}`)])
-  const isKnown = ({ headers }: Request): boolean => {
-    const header = headers.get("authorization")
+  const known = [token, localToken].flatMap((each) => each === undefined ? [] : [`Bearer ${Redacted.value(each)}`])
+  const isKnown = (header: string | null): boolean => {
     if (header === null || known.length === 0) return false
-    const shown = hash.hex(normalized(header))
+    const shown = normalized(header)
     return known.filter((expected) => isSame(shown, expected)).length > 0
   }
-  if (token !== undefined) return (request) => isKnown(request) ? undefined : unauthorized
-  return (request) => {
-    if (isKnown(request)) return undefined
+  const given = ({ headers }: Request): string | null => headers.get("authorization")
+  if (token !== undefined) return (request, authorization = given(request)) => isKnown(authorization) ? undefined : unauthorized
+  return (request, authorization = given(request)) => {
+    if (isKnown(authorization)) return undefined
     if (loopback && !isLocal(hostOf(request))) return foreign(hostOf(request))
     if (loopback && !local.has(request.headers.get("origin") ?? "") && isFromElsewhere(request)) return elsewhere
     // A request with a wrong token is refused, although no token is required.
-    return credentials.test(request.headers.get("authorization") ?? "") ? unknown : undefined
+    return authorization !== null && credentials.test(authorization) ? unknown : undefined
   }
 }
 
@@ -112,7 +117,7 @@ const foreign = (host: string) =>
   })
 
 /** Normalizes the scheme, which is case-insensitive. The token is case-sensitive. */
-const normalized = (header: string | null): string => (header ?? "").replace(/^bearer +/i, "Bearer ")
+const normalized = (header: string): string => header.replace(/^bearer +/i, "Bearer ")
 
 /** Whether a request asks for a WebSocket. Clients ask for other protocols, too, and go on without them. */
 export const isUpgrade = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket"
@@ -121,5 +126,5 @@ export const isUpgrade = (headers: Headers): boolean => headers.get("upgrade")?.
 export const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")
 
 /** Whether a host is a loopback address. */
-export const isLocal = (host: string): boolean =>
-  URL.canParse(`http://${host}`) && /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)
+export const isLocal = newest((host) =>
+  URL.canParse(`http://${host}`) && /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host))

@@ -20,6 +20,9 @@ interface Parts {
   readonly tokens: TokenSet
 }
 
+/** The beginning of the name of a token as a credential. */
+const TOKEN = "token-"
+
 const unlinked = new RequestRefused({
   code: "auth/missing",
   reason: "The request shows a link, which begins a session with POST /v1/session, once, and nothing else"
@@ -51,10 +54,10 @@ export class SessionAccess {
   }
 
   /** The pass that a request shows, in the place of its kind. A header goes before a cookie. */
-  shown(request: Request): SessionPass.Shown | undefined {
-    const { headers } = request
-    const isInHeader = headers.has("authorization")
-    const shown = SessionPass.read(isInHeader ? SessionPass.inHeader(headers) : SessionCookie.read(request))
+  shown(request: Request, authorization: string | null): SessionPass.Shown | undefined {
+    const isInHeader = authorization !== null
+    const text = isInHeader ? SessionPass.inHeader(authorization) : SessionCookie.read(request)
+    const shown = text === undefined ? undefined : this.sessions.read(text)
     return shown !== undefined && isInHeader === (shown.kind !== "cookie") ? shown : undefined
   }
 
@@ -71,16 +74,15 @@ export class SessionAccess {
   /** The credential of a request that was let in. */
   credential({ digest = "", reader, session, token }: Access): Credential {
     if (session !== undefined) return session
-    if (token !== undefined) return { name: `token-${token.id}`, digest, until: token.expires }
+    if (token !== undefined) return { name: TOKEN + token.id, digest, until: token.expires }
     const name = reader === undefined ? OPERATOR : `reader-${reader.name}`
     return { name, digest: this.owners.get(name)?.digests[0] ?? "" }
   }
 
   /** The owner of a credential. A name that begins with `token-` is one of the set. */
   private owner(name: string): Owner<Access> | undefined {
-    const id = /^token-(.*)$/.exec(name)?.[1]
-    if (id === undefined) return this.owners.get(name)
-    const found = this.tokens.find(id)
+    if (!name.startsWith(TOKEN)) return this.owners.get(name)
+    const found = this.tokens.find(name.slice(TOKEN.length))
     return found === undefined ? undefined : { digests: found.digests, access: accessOf(found) }
   }
 }

@@ -12,13 +12,12 @@
 import * as Redacted from "../../cell/Redacted.ts"
 import { COOKIE } from "../../contract/Paths.ts"
 import * as Guard from "./Guard.ts"
+import { newest } from "./Newest.ts"
 
-/** The name of the cookie of the host that a request names, and whether that is a loopback address. */
-const formOf = (request: Request): { readonly name: string; readonly isLocal: boolean } => {
-  const host = Guard.hostOf(request)
-  if (!Guard.isLocal(host)) return { name: COOKIE, isLocal: false }
-  return { name: `systole-${/:(\d+)$/.exec(host)?.[1] ?? 80}`, isLocal: true }
-}
+/** The name of the cookie of a host, and whether that is a loopback address. */
+const formOf = newest((host): { readonly name: string; readonly isLocal: boolean } => Guard.isLocal(host)
+  ? { name: `systole-${/:(\d+)$/.exec(host)?.[1] ?? 80}`, isLocal: true }
+  : { name: COOKIE, isLocal: false })
 
 /**
  * The text of the cookie in a request; `undefined` without one.
@@ -26,7 +25,7 @@ const formOf = (request: Request): { readonly name: string; readonly isLocal: bo
 export const read = (request: Request): Redacted.Redacted | undefined => {
   const cookies = request.headers.get("cookie")
   if (cookies === null) return undefined
-  const begin = `${formOf(request).name}=`
+  const begin = `${formOf(Guard.hostOf(request)).name}=`
   return Redacted.given(cookies.split("; ").findLast((cookie) => cookie.startsWith(begin))?.slice(begin.length))
 }
 
@@ -34,13 +33,13 @@ export const read = (request: Request): Redacted.Redacted | undefined => {
  * Whether a page of this origin has the cookie of the host that a request names. A page without TLS has it on loopback alone, and
  * elsewhere somebody between may have written such a page.
  */
-export const isSentBy = (origin: string, request: Request): boolean => formOf(request).isLocal || origin.startsWith("https:")
+export const isSentBy = (origin: string, request: Request): boolean => formOf(Guard.hostOf(request)).isLocal || origin.startsWith("https:")
 
 /**
  * The header that sets the cookie for so many seconds; without a pass, it removes the cookie.
  */
 export const header = (request: Request, pass?: Redacted.Redacted, seconds = 0): string => {
-  const { isLocal, name } = formOf(request)
+  const { isLocal, name } = formOf(Guard.hostOf(request))
   const text = pass === undefined ? "" : Redacted.value(pass)
   return `${name}=${text}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isLocal ? "" : "; Secure"}`
 }

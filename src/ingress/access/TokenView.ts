@@ -16,13 +16,23 @@ import { PUBLIC_STREAMS, type StreamQuota, TOKEN_STREAMS } from "../wire/StreamQ
 /**
  * The view that a token has of a space.
  */
-export const viewerOf = ({ clearance, id, prefixes, scope }: Token.Token): Viewer => ({
-  name: Token.labelOf(id),
-  of: "token",
-  atoms: clearance === undefined ? "all" : Label.make(clearance),
-  within: prefixes,
-  scopes: scope === undefined ? undefined : [scope]
-})
+export const viewerOf = (token: Token.Token): Viewer => {
+  const known = viewers.get(token)
+  if (known !== undefined) return known
+  const { clearance, id, prefixes, scope } = token
+  const viewer: Viewer = {
+    name: Token.labelOf(id),
+    of: "token",
+    atoms: clearance === undefined ? "all" : Label.make(clearance),
+    within: prefixes,
+    scopes: scope === undefined ? undefined : [scope]
+  }
+  viewers.set(token, viewer)
+  return viewer
+}
+
+/** The views of tokens. A change of a token is another one. */
+const viewers = new WeakMap<Token.Token, Viewer>()
 
 /** The maximum number of open streams without a credential from one network. */
 export const NETWORK_STREAMS = 32

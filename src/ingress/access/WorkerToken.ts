@@ -16,7 +16,10 @@ export const of = (headers: Headers): Redacted.Redacted | undefined =>
   Redacted.given(PROOF.exec(headers.get("authorization") ?? "")?.[1])
 
 /**
- * Whether a request is the report of a worker. The rendezvous checks its token.
+ * Whether a request is the report of a worker. Its header `authorization` is read unless it is given. The rendezvous checks its token.
  */
-export const isReport = ({ headers, method }: Request, path: string): boolean =>
-  method === "POST" && of(headers) !== undefined && Paths.isOf(Paths.REPORT, path)
+export const isReport = (
+  { headers, method }: Request,
+  path: string,
+  authorization: string | null = headers.get("authorization")
+): boolean => method === "POST" && PROOF.test(authorization ?? "") && Paths.isOf(Paths.REPORT, path)

@@ -9,7 +9,6 @@
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import * as Cell from "../../contract/Cells.ts"
-import * as Codec from "../../contract/Codec.ts"
 import * as Signal from "../../contract/Signals.ts"
 import type { Reader, Seen, ShownReceipt } from "../../kernel/view/Space.ts"
 import * as Blobs from "./Blobs.ts"
@@ -18,7 +17,6 @@ import * as Json from "../wire/Json.ts"
 import * as Problem from "../wire/Problem.ts"
 import type { RouteContext } from "../wire/RouteContext.ts"
 import type { SpaceTable } from "./SpaceTable.ts"
-import type * as EventOver from "../wire/EventOver.ts"
 import * as SignalRequest from "../signal/SignalRequest.ts"
 import * as SignalPost from "../signal/SignalPost.ts"
 import * as SignalResponse from "../signal/SignalResponse.ts"
@@ -106,7 +104,7 @@ const post = (reader: Reader, name: string): SignalPost.Send => (signal, seconds
     })
   }
   const end = (receipt: ShownReceipt | undefined): void => {
-    if (receipt !== undefined) SignalResponse.over(name, Codec.encode(Signal.receipt.answer, receipt) as EventOver.Over, { answered, fail })
+    if (receipt !== undefined) SignalResponse.over(name, Wire.shownReceipt(receipt), { answered, fail })
     else if (late !== undefined) answered(late)
   }
   SignalResponse.post(receiver, signal, { seconds, end, answered, fail })

@@ -70,7 +70,11 @@ export class RouteTable {
     this.operator.onError((failure, c) => this.failed(failure, servedIn(c)))
     this.readers.onError((failure, c) => this.failed(failure, servedIn(c)))
     this.operator.notFound((c) => this.absent(c.req))
-    this.readers.notFound((c) => this.refused(withheld(c.req.path, c.env.reader), servedIn(c)))
+    this.readers.notFound((c) => {
+      const { reader, ...by } = c.env
+      // A token sees what readers do not have, too, as far as its scope admits it.
+      return by.token === undefined ? this.refused(withheld(c.req.path, reader), servedIn(c)) : this.operator.fetch(c.req.raw, by)
+    })
   }
 
   /** The answer to a request that failed, whose failure is reported if it is one of the runtime. */
@@ -95,11 +99,9 @@ export class RouteTable {
 
   /** Answers a request within the scope of a token: from a view of the space where there is one and the token has no more. */
   private scoped(request: Request, by: By & { readonly token: Token.Token }): Response | Promise<Response> {
-    const { method } = request
     const { token } = by
-    const routes = this.readers.router.match(method === "HEAD" ? "GET" : method, Access.pathOf(request))[0]
-    const isOfReaders = routes.length > 0 && Decision.isViewed(token, method === "POST")
-    return isOfReaders ? this.readers.fetch(request, { ...by, reader: TokenView.viewerOf(token) }) : this.operator.fetch(request, by)
+    const isViewed = Decision.isViewed(token, request.method === "POST")
+    return isViewed ? this.readers.fetch(request, { ...by, reader: TokenView.viewerOf(token) }) : this.operator.fetch(request, by)
   }
 
   /** Serves a path that is no endpoint to everybody. */
@@ -125,7 +127,9 @@ export class RouteTable {
   private decide(rule: Decision.Rule, { env, req }: Context): void {
     const { reader, token } = (env ?? {}) as Partial<Environment["Bindings"]>
     if (token === undefined) return
-    const place = { space: req.param("space"), cell: cellIn(req.raw.url) }
+    // On the hot path of signals: a token for all spaces and addresses needs no look at the path.
+    const space = token.spaces === undefined ? undefined : req.param("space")
+    const place = { space, cell: token.prefixes === undefined ? undefined : cellIn(req.raw.url) }
     // The routes of the operator show the whole space.
     const seen = reader === undefined && Token.isNarrow(token) ? { ...rule, access: "operator" as const } : rule
     const refused = Decision.refusalOf(token, seen, place)

@@ -15,7 +15,7 @@ import type { Hash } from "../../persistence/Hash.ts"
 import * as EntityTag from "./EntityTag.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { HandlingReceipt, Receipt } from "../../kernel/model/Receipt.ts"
-import type { PostedSignal } from "../../kernel/view/Space.ts"
+import type { PostedSignal, ShownReceipt } from "../../kernel/view/Space.ts"
 
 /**
  * A response with a value as its body, or 304 for a request that has it.
@@ -51,6 +51,16 @@ export const receipt = (receipt: Receipt, asked: Asked = {}): ReceiptJson => ({
   ...receipt,
   reason: reasons[receipt.status]?.(receipt, asked),
   handlings: receipt.handlings.map((handling) => ({ ...handling, value: CellValue.toJson(handling.value) }))
+})
+
+/**
+ * The receipt of a reader as JSON. A withheld handling has no value.
+ */
+export const shownReceipt = (receipt: ShownReceipt) => ({
+  ...receipt,
+  handlings: receipt.handlings.map((handling) => handling.outcome === "withheld"
+    ? handling
+    : { ...handling, value: CellValue.toJson(handling.value) })
 })
 
 const eventOf = ({ id }: Receipt, { signal, target }: Asked): string => {

@@ -54,6 +54,16 @@ const readerOf = (access: Access, clearance: Viewer): Reader => {
   }
 }
 
+/** The readers of a space by their clearance: one with the same clearance asks with each request. */
+const readersOf = (access: Access): Space["reader"] => {
+  const known = new WeakMap<Viewer, Reader>()
+  return (clearance) => {
+    const reader = known.get(clearance) ?? readerOf(access, clearance)
+    known.set(clearance, reader)
+    return reader
+  }
+}
+
 /** The API of a space, without the parts of slices. */
 const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartName> => ({
   ...through(access, "signals", ["signal", "handled"]),
@@ -75,7 +85,7 @@ const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartNam
   idle: access.use(({ publication }) => publication.idle),
   watch: (address, options) => access.stream(({ queries }) => queries.watch(address, options)),
   pull: (address, options) => access.use(({ queries }) => queries.value(address, options)),
-  reader: (clearance) => readerOf(access, clearance),
+  reader: readersOf(access),
   denials: Effect.sync(() => [...readerState.denials]),
   head: Effect.orDie(access.use(({ barrier }) => Effect.sync(() => barrier.durable))),
   journal: (beat) => access.use(({ reads, state }) => reads.read(() => state.store.entry(beat))),

@@ -12,7 +12,7 @@ import type { Bearer } from "../../ingress/access/Access.ts"
  */
 export const bearer = (
   settings: Jwt.Settings | undefined,
-  parts: Pick<Parts, "hash" | "report" | "verifier">
+  parts: Pick<Parts, "report" | "verifier">
 ): Bearer | undefined => {
   if (settings === undefined) return undefined
   const { fetch } = globalThis
@@ -23,9 +23,11 @@ export const bearer = (
 /**
  * The decision of a set on the token that a request shows.
  */
-export const shownTo = (set: Pick<JwtSet, "check">): Bearer => ({ headers }, isSpent) => {
-  const jwt = Jwt.shown(headers)
-  return jwt === undefined ? undefined : set.check(jwt, isSpent)
+export const shownTo = (set: Pick<JwtSet, "check" | "known">): Bearer => ({ headers }, isSpent) => {
+  const text = Jwt.textIn(headers)
+  const token = set.known(text)
+  if (token !== undefined) return { token }
+  return Jwt.isFormed(text) ? set.check(text, isSpent) : undefined
 }
 
 /** The verifier, loaded when it is first needed. */

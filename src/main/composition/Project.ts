@@ -150,7 +150,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
       admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw })
     },
     token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, telemetry, closing: closing.signal, pages,
-    origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { hash, report, verifier: Jwts.verifier }),
+    origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { report, verifier: Jwts.verifier }),
     rates: ratesOf(config.access), public: config.access.public,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
     debug: config.check === true, reference: () => import("../../ingress/Reference.ts")

@@ -85,7 +85,7 @@ const opened = (
   }
 ): Settings => {
   const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
-  const jwts = verifier === undefined ? undefined : Jwts.bearer(config.access.jwt, { hash, report, verifier })
+  const jwts = verifier === undefined ? undefined : Jwts.bearer(config.access.jwt, { report, verifier })
   return { ...gate, modules, load: loading(config, modules), config, hash, reporter, jwts, ...parts }
 }
 
