@@ -227,6 +227,12 @@ const counted = (data: string): Promise<ReadonlyMap<string, number>> =>
     return new Map(store.below("/data/done", { limit: 10_000_000 }).map((key) => [key.slice(prefix.length), Number(store.read(key))]))
   })).pipe(Effect.provide(SqliteFolder.layerIn(data))))
 
+/**
+ * The growth of a space after which it is inspected again. An inspection reads all of it, so one after each kill would make the time of a
+ * test quadratic. A fault stays until the next one, and the last comes after all kills.
+ */
+const GROWTH = 1.2
+
 /** The opcodes of calls that must not be repeated. */
 const ONCE = ["pay", "paid"]
 
@@ -305,13 +311,19 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
         }
       }
     }
-    for (let kill = 1; kill <= kills && callers.faults.length === 0; kill++) {
+    const inspected = async () => callers.faults.push(...await asking(() => inspect(server, join(data, "counted.sqlite"))))
+    for (let [kill, due] = [1, 0]; kill <= kills && callers.faults.length === 0; kill++) {
       await callers.postAndKill(server, draw)
       server = await begin()
-      callers.faults.push(...await asking(() => inspect(server, join(data, "counted.sqlite"))))
-      onRestart?.(kill, callers.acknowledged.size)
+      const { size } = callers.acknowledged
+      if (size >= due) {
+        await inspected()
+        due = size * GROWTH
+      }
+      onRestart?.(kill, size)
     }
     await asking(() => callers.settle(server))
+    await inspected()
     callers.faults.push(...await asking(() => unfinished(server)))
     const calls = partner.count
     callers.faults.push(...await asking(() => History.replayed(reads(server))))
