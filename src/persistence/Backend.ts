@@ -16,6 +16,7 @@
 import * as Effect from "effect/Effect"
 import type { Anchor, BlobPart, CellRow, Head, JournalRow, Jump, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
+import type * as StoreFormat from "./StoreFormat.ts"
 
 /** Most bytes of one part of content: 1 MiB. */
 export const PART = 1_048_576
@@ -136,6 +137,8 @@ export interface Backend {
    * @throws PersistenceError
    */
   commit(group: Group): void
+  /** The formats of the store; absent where its rows have one form alone. */
+  readonly formats?: StoreFormat.Formats
   /** Waits until all commits are durable; `undefined` where `commit` does so. */
   readonly sync: Effect.Effect<void, PersistenceError> | undefined
   /** Releases the handle. Uploads that no group named are gone. */

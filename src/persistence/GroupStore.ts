@@ -14,6 +14,7 @@ import { keyOf, Overlay } from "./Overlay.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, Jump } from "./Persistence.ts"
 import type { ObservationRow, OpenOptions, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
 import { BeatConflict, isUnapplied, PersistenceError, StoreDamaged, StoreUnavailable } from "./PersistenceError.ts"
+import type * as StoreFormat from "./StoreFormat.ts"
 import { Upload } from "./Upload.ts"
 
 /** Rows of one page of a scan. */
@@ -33,6 +34,8 @@ export class GroupStore implements SpaceStore {
   readonly flush: Effect.Effect<void, PersistenceError>
   private readonly backend: Backend
   private readonly digest: OpenOptions["digest"]
+  /** Waits until all commits are durable. */
+  private readonly settle: Effect.Effect<void, PersistenceError>
   private overlay: Overlay
   /** The failure after which this handle writes no more. */
   private failed: PersistenceError | undefined
@@ -45,7 +48,8 @@ export class GroupStore implements SpaceStore {
     this.place = backend.place
     this.backend = backend
     this.overlay = new Overlay(backend.head, { due: backend.due, jumps: [] })
-    this.flush = this.makeFlush(backend.sync)
+    this.settle = this.makeSettle(backend.sync)
+    this.flush = Effect.andThen(attempt(() => this.commit()), this.settle)
   }
 
   get epoch(): number {
@@ -207,6 +211,15 @@ export class GroupStore implements SpaceStore {
     return this.backend.undated()
   }
 
+  format(): StoreFormat.Status | undefined {
+    return this.backend.formats?.status()
+  }
+
+  raise(to: StoreFormat.Status): Effect.Effect<void, PersistenceError> {
+    const { formats } = this.backend
+    return formats === undefined ? Effect.void : Effect.andThen(attempt(() => this.apply(() => formats.raise(to))), this.settle)
+  }
+
   writeBlob(): BlobWriter {
     return new Upload(this.backend, (hash, upload) => {
       this.checkUsable()
@@ -250,19 +263,24 @@ export class GroupStore implements SpaceStore {
   private commit(): void {
     this.checkUsable()
     if (this.overlay.empty) return
+    this.apply(() => this.backend.commit(this.overlay))
+    this.overlay = new Overlay(this.overlay.head, this.overlay)
+  }
+
+  /** Makes a change of the backend, after whose failure the state of the database is unknown, unless it applied nothing. */
+  private apply(change: () => void): void {
+    this.checkUsable()
     try {
-      this.backend.commit(this.overlay)
+      change()
     } catch (cause) {
       if (!isUnapplied(cause)) this.failed = cause instanceof PersistenceError ? cause : this.unavailable("its last flush broke off")
       throw cause
     }
-    this.overlay = new Overlay(this.overlay.head, this.overlay)
     this.committed++
   }
 
-  private makeFlush(sync: Backend["sync"]): SpaceStore["flush"] {
-    const commit = attempt(() => this.commit())
-    if (sync === undefined) return commit
+  private makeSettle(sync: Backend["sync"]): Effect.Effect<void, PersistenceError> {
+    if (sync === undefined) return Effect.void
     const settle = Effect.suspend(() => {
       const reached = this.committed
       if (this.durable >= reached) return Effect.void
@@ -271,8 +289,7 @@ export class GroupStore implements SpaceStore {
       })
     })
     // The commit is applied by then, so no failure of the wait can be repeated.
-    const final = Effect.mapError(settle, (error) => this.failed ??= isUnapplied(error) ? this.unavailable(error.message) : error)
-    return Effect.andThen(commit, final)
+    return Effect.mapError(settle, (error) => this.failed ??= isUnapplied(error) ? this.unavailable(error.message) : error)
   }
 
   private writtenWithin(id: string, after: string): ReadonlyArray<string> {

@@ -13,6 +13,7 @@ import type * as Scope from "effect/Scope"
 import type { Address } from "../cell/Address.ts"
 import { InvalidSpaceName, PersistenceError } from "./PersistenceError.ts"
 import { isSpaceName } from "./SpaceName.ts"
+import type * as StoreFormat from "./StoreFormat.ts"
 
 /** The stored form of a document; `text` is `undefined` if the document is deleted. */
 export interface CellRow {
@@ -214,6 +215,13 @@ export interface SpaceStore {
   readonly undated: () => ReadonlyArray<string>
   /** Verifies each durable row except for journal rows, one page per step; throws at the first damaged row. */
   readonly examine: () => Iterable<void>
+  /** Returns the format of the store, as this handle knows it; `undefined` where all rows have one form. */
+  readonly format: () => StoreFormat.Status | undefined
+  /**
+   * Raises the format of the store, or notes that all rows have its form; durable at the end. It takes the same time for each size
+   * of the store, stops all other handles, and lowers nothing. A store whose rows have one form stays as it is.
+   */
+  readonly raise: (to: StoreFormat.Status) => Effect.Effect<void, PersistenceError>
   /** Starts to store content of unknown length. */
   readonly writeBlob: () => BlobWriter
   /** Appends a batch: readable at once, durable after the next flush. */

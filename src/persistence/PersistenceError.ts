@@ -58,14 +58,17 @@ export class StoreVersion extends Data.TaggedError("StoreVersion")<{
   readonly space: string
   readonly place: string
   readonly found: number
-  readonly reads: number
+  /** The oldest and the newest format that are read. */
+  readonly reads: readonly [oldest: number, newest: number]
 }> {
   readonly code = "store/version"
   override get message() {
-    const version = this.found < this.reads ? "an older" : "a newer"
+    const [oldest, newest] = this.reads
+    const remedy = this.found < oldest
+      ? "It is from an older version: use the version that wrote it"
+      : "A newer version finished an upgrade of it: use that version again. No earlier one takes the space back"
     return `The store of space "${this.space}" at ${this.place} has format ${this.found}, ` +
-      `and this version of Systole reads format ${this.reads}. ` +
-      `It is from ${version} version: use the version that wrote it. Nothing was changed in it`
+      `and this version of Systole reads the formats ${oldest} to ${newest}. ${remedy}. Nothing was changed in it`
   }
 }
 
@@ -73,15 +76,21 @@ export class StoreVersion extends Data.TaggedError("StoreVersion")<{
 export class JournalVersion extends Data.TaggedError("JournalVersion")<{
   readonly space?: string | undefined
   readonly beat: number
-  /** The version that the entry names; `undefined` without one. */
+  /** The number that is not read: the form of the entry, or the rules of its beat. */
+  readonly of?: "form" | "semantics"
+  /** The number that the entry names; `undefined` without one. */
   readonly found: unknown
+  /** The number that is read; of semantics the newest one. */
   readonly reads: number
 }> {
   readonly code = "journal/version"
   override get message() {
     const of = this.space === undefined ? "" : ` of space "${this.space}"`
-    const found = this.found === undefined ? "no version" : `version ${JSON.stringify(this.found)}`
-    return `The journal${of} has ${found} in the entry of beat ${this.beat}, and this version of Systole reads version ${this.reads}. ` +
+    const [number, reads] = this.of === "semantics"
+      ? ["semantics", `knows semantics up to ${this.reads}`]
+      : ["version", `reads version ${this.reads}`]
+    const found = this.found === undefined ? `no ${number}` : `${number} ${JSON.stringify(this.found)}`
+    return `The journal${of} has ${found} in the entry of beat ${this.beat}, and this version of Systole ${reads}. ` +
       "Use the version of Systole that wrote it. Nothing was changed in it"
   }
 }

@@ -113,6 +113,13 @@ export class HistoricStore implements SpaceStore {
     return this.newest
   }
 
+  /** A replay stores no row of a signal. */
+  format(): undefined {
+    return undefined
+  }
+
+  readonly raise: SpaceStore["raise"] = () => Effect.void
+
   anchor(): Anchor {
     return this.source.anchor()
   }

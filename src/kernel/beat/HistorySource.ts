@@ -16,7 +16,7 @@ import type { ModuleRestore } from "../model/ModuleRestore.ts"
  * A read-only view of a space: its store, its code, and the host of replayed runs.
  */
 export interface HistorySource {
-  readonly store: Omit<SpaceStore, "append" | "flush" | "writeBlob">
+  readonly store: Omit<SpaceStore, "append" | "flush" | "raise" | "writeBlob">
   readonly enzymes: Enzymes
   readonly nodes: Modules
   readonly ledgers: LedgerList

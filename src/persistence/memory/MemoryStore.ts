@@ -22,9 +22,11 @@ import {
 import { NoSuchSpace, PersistenceError } from "../PersistenceError.ts"
 import { cutoff, expired, Pruning, sizeOf } from "../Pruning.ts"
 import { firstAfter, SortedKeys } from "./SortedKeys.ts"
+import * as StoreFormat from "../StoreFormat.ts"
 
 /** The data of a space, which outlives its handles. */
 class Space {
+  formats = StoreFormat.initial
   writer: Writer = { epoch: 0, asides: 0 }
   due: number | undefined = 0
   head: Head = { beat: -1, clock: 0, hash: "" }
@@ -60,6 +62,7 @@ class MemoryBackend implements Backend {
   readonly head: Head
   readonly due: number | undefined
   readonly sync = undefined
+  readonly formats: StoreFormat.Formats
   private readonly data: Space
   private readonly pruning: Pruning
   private readonly claim: Claim
@@ -73,6 +76,16 @@ class MemoryBackend implements Backend {
     this.head = data.head
     this.due = data.due
     this.pruning = new Pruning(kept)
+    this.formats = { status: () => data.formats, raise: (to) => this.raise(to) }
+  }
+
+  /** Raises the format, and stops all other handles. */
+  private raise(to: StoreFormat.Status): void {
+    const { data } = this
+    const writer = this.claim.next(data.writer, true)
+    if (writer !== undefined) data.writer = writer
+    this.claim.wrote(writer)
+    data.formats = StoreFormat.join(data.formats, to)
   }
 
   get epoch(): number {

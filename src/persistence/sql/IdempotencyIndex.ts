@@ -32,8 +32,11 @@ const OWNED = 131_072
 const SLICE = 64
 const LOOKED_AT = 256
 
-/** A receipt as its row stores it. */
-type Stored = readonly [id: string, digest: string, beat: number, own?: string | null, label?: ReadonlyArray<string>]
+/**
+ * A receipt as its row stores it. Beside a label, a receipt without an own id has an empty one: earlier versions leave the label
+ * unread, and take the own id for a text.
+ */
+type Stored = readonly [id: string, digest: string, beat: number, own?: string, label?: ReadonlyArray<string>]
 
 /** The stored state of the index. A sweep that runs has the age of the oldest row at its begin. */
 type State = readonly [indexed: number, swept: number, sweep: number | null, hash: number, age: number]
@@ -291,7 +294,7 @@ const SPAN = 2 ** 20
 export const noteOf = (rows: ReadonlyArray<ReceiptRow>): string =>
   JSON.stringify(rows.flatMap(({ beat, digest, id, label, own }): ReadonlyArray<Stored> => {
     if (digest === undefined) return []
-    if (label !== undefined) return [[id, digest, beat, own ?? null, label]]
+    if (label !== undefined) return [[id, digest, beat, own ?? "", label]]
     return own === undefined ? [[id, digest, beat]] : [[id, digest, beat, own]]
   }))
 
@@ -311,6 +314,6 @@ const partAt = (rows: ReadonlyArray<ReceiptRow>, start: number): ReadonlyArray<R
 }
 
 const rowOf = ([id, digest, beat, own, label]: Stored): ReceiptRow =>
-  ({ id, enzyme: "", digest, beat, ...own === undefined || own === null ? {} : { own }, ...label === undefined ? {} : { label } })
+  ({ id, enzyme: "", digest, beat, ...own === undefined || own === "" ? {} : { own }, ...label === undefined ? {} : { label } })
 
 const parse = (text: string): ReadonlyArray<Stored> => JSON.parse(text) as ReadonlyArray<Stored>

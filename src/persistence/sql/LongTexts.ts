@@ -79,42 +79,33 @@ export const whole = (sql: SqlSchema.Statements, owner: readonly [kind: Kind, ke
  */
 export class LongTexts {
   private readonly sql: SqlSchema.Statements
-  /** Creates the table of parts in the current transaction, unless it is there. */
+  /** Creates the table of parts in the current transaction. */
   private readonly create: () => void
-  /** The rows with parts. */
-  private readonly owners: Set<string>
+  /** Whether there is a table of parts. */
+  hasTable: boolean
+  /** Whether there may be parts. */
+  private hasParts: boolean
 
-  constructor(sql: SqlSchema.Statements, create: () => void, isThere: boolean) {
+  constructor(sql: SqlSchema.Statements, create: () => void, hasTable: boolean) {
     this.sql = sql
     this.create = create
-    this.owners = new Set(isThere ? sql.pieceOwners.all().map(([owner]) => owner as string) : [])
+    this.hasTable = hasTable
+    this.hasParts = hasTable && sql.anyPiece.get() !== undefined
   }
 
   /** Stores the parts of a text after the first. The row has none, or they were dropped. Returns the text for the row. */
   put(kind: Kind, key: string | number, text: string): string {
     if (!isLong(text)) return text
-    if (this.owners.size === 0) this.create()
+    if (!this.hasTable) this.create()
+    this.hasTable = this.hasParts = true
     const owner = ownerOf(kind, key)
     const [first = "", ...rest] = partsOf(text)
     rest.forEach((part, i) => this.sql.addPiece.run(owner, i, part))
-    this.owners.add(owner)
     return first
   }
 
   /** Removes the parts of a row. */
   drop(kind: Kind, key: string | number): void {
-    if (this.owners.size > 0) this.dropOwner(ownerOf(kind, key))
-  }
-
-  /** Removes the parts of journal rows up to a beat. */
-  prune(beat: number): void {
-    for (const owner of this.owners) {
-      const [kind, key] = owner.split(" ")
-      if (kind === "journal" && Number(key) <= beat) this.dropOwner(owner)
-    }
-  }
-
-  private dropOwner(owner: string): void {
-    if (this.owners.delete(owner)) this.sql.dropPieces.run(owner)
+    if (this.hasParts) this.sql.dropPieces.run(ownerOf(kind, key))
   }
 }

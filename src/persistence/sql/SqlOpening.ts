@@ -10,6 +10,7 @@ import { NoSuchSpace, PersistenceError, StoreDamaged, StoreVersion } from "../Pe
 import type { SqlDriver } from "./SqlDriver.ts"
 import { SqlRows } from "./SqlRows.ts"
 import * as SqlSchema from "./SqlSchema.ts"
+import * as StoreFormat from "../StoreFormat.ts"
 
 /** The row of `meta` without the epoch. */
 interface Meta {
@@ -43,6 +44,7 @@ interface Opening {
   readonly rows: SqlRows
   readonly sql: SqlSchema.Statements
   readonly texts: LongTexts
+  readonly formats: StoreFormat.Status
 }
 
 /** The state of a new store, of which nothing is read. */
@@ -60,8 +62,9 @@ export const begin = (space: string, driver: SqlDriver, create: boolean): Openin
   const format = formatOf(space, driver, create)
   const sql = SqlSchema.statements(driver)
   const rows = new SqlRows({ space, place: driver.place }, sql)
-  const texts = new LongTexts(sql, () => SqlSchema.createPieces(driver), format === SqlSchema.LONG)
-  return { ...format === "new" ? empty : stored(space, driver, { rows, sql }), rows, sql, texts }
+  const formats = format === "new" ? StoreFormat.initial : SqlSchema.statusOf(driver, format)
+  const texts = new LongTexts(sql, () => SqlSchema.raise(driver, StoreFormat.settled), StoreFormat.has(formats, "longTexts"))
+  return { ...format === "new" ? empty : stored(space, driver, { rows, sql }), rows, sql, texts, formats }
 }
 
 /** Reads the state of a store that exists. */
@@ -87,8 +90,9 @@ const formatOf = (space: string, driver: SqlDriver, create: boolean): number | "
   if (found === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
   // Another process may create it meanwhile.
   const format = found ?? driver.transaction(() => SqlSchema.format(driver) ?? makeTables(driver))
-  if (format === "new" || format === SqlSchema.FORMAT || format === SqlSchema.LONG) return format
-  throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads: SqlSchema.FORMAT }) })
+  if (format === "new" || StoreFormat.isRead(format)) return format
+  const reads = [StoreFormat.OLDEST, StoreFormat.NEWEST] as const
+  throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads }) })
 }
 
 const makeTables = (driver: SqlDriver): "new" => {

@@ -5,12 +5,7 @@
  */
 import * as Batch from "./Batch.ts"
 import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
-
-/** The version of the tables' format. A store with another version is refused. */
-export const FORMAT = 10
-
-/** The version of a store with long texts. Their table is created with the first. */
-export const LONG = 11
+import * as StoreFormat from "../StoreFormat.ts"
 
 /**
  * The tables.
@@ -69,18 +64,40 @@ const tables = [
 export const create = (driver: Pick<SqlDriver, "define">): void => {
   driver.define([
     ...tables,
-    `INSERT OR IGNORE INTO meta VALUES (1, ${FORMAT}, 0, 0, -1, 0, -1, '')`,
+    `INSERT OR IGNORE INTO meta VALUES (1, ${StoreFormat.initial.format}, 0, 0, -1, 0, -1, '')`,
     "INSERT OR IGNORE INTO caller_state VALUES (1, 0, 0, NULL, 0, 0)"
   ])
 }
 
+/** The statements that make each format of the one before. They change the schema alone, whatever the number of rows. */
+const steps: Readonly<Record<number, string>> = {
+  11: "CREATE TABLE IF NOT EXISTS piece (owner TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, " +
+    "PRIMARY KEY (owner, part)) STRICT, WITHOUT ROWID",
+  12: `ALTER TABLE meta ADD COLUMN carried INTEGER NOT NULL DEFAULT ${StoreFormat.SETTLED}`
+}
+
+const stepTo = (format: number): string => {
+  const step = steps[format]
+  if (step === undefined) throw new RangeError(`no step makes format ${format}`)
+  return step
+}
+
 /**
- * Creates the table for the parts of long texts, and marks the store as one that has it.
+ * Raises the format of a store, or the one whose form all its rows have, in the current transaction. Neither is lowered.
  */
-export const createPieces = (driver: Pick<SqlDriver, "prepare">): void => {
-  driver.prepare("CREATE TABLE IF NOT EXISTS piece (owner TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, " +
-    "PRIMARY KEY (owner, part)) STRICT, WITHOUT ROWID").run()
-  driver.prepare("UPDATE meta SET format = ?").run(LONG)
+export const raise = (driver: Pick<SqlDriver, "prepare">, to: StoreFormat.Status): void => {
+  const from = driver.prepare("SELECT format FROM meta").get()?.[0] as number
+  for (let next = from + 1; next <= to.format; next++) driver.prepare(stepTo(next)).run()
+  driver.prepare("UPDATE meta SET format = max(format, ?)").run(to.format)
+  if (Math.max(from, to.format) > StoreFormat.SETTLED) driver.prepare("UPDATE meta SET carried = max(carried, ?)").run(to.carried)
+}
+
+/**
+ * The state of a store with a format. Up to the settled one its rows have one form.
+ */
+export const statusOf = (driver: Pick<SqlDriver, "prepare">, format: number): StoreFormat.Status => {
+  const carried = format <= StoreFormat.SETTLED ? format : driver.prepare("SELECT carried FROM meta").get()?.[0] as number
+  return { format, carried }
 }
 
 /**
@@ -203,7 +220,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   ...contentOf(prepare),
 
   pieces: prepare("SELECT text FROM piece WHERE owner = ? ORDER BY part"),
-  pieceOwners: prepare("SELECT DISTINCT owner FROM piece"),
+  anyPiece: prepare("SELECT 1 FROM piece LIMIT 1"),
   addPiece: prepare("INSERT INTO piece VALUES (?, ?, ?)"),
   dropPieces: prepare("DELETE FROM piece WHERE owner = ?"),
 

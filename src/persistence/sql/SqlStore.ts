@@ -9,7 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../../cell/Address.ts"
-import { attempt, type Backend, checkHead, Claim, type Content, type Group, PART, type Writer } from "../Backend.ts"
+import { attempt, type Backend, checkHead, type Content, type Group, PART } from "../Backend.ts"
 import * as GroupStore from "../GroupStore.ts"
 import * as IdempotencyIndex from "./IdempotencyIndex.ts"
 import type { BloomFilter } from "./BloomFilter.ts"
@@ -28,6 +28,8 @@ import type { SqlDriver, SqlSource } from "./SqlDriver.ts"
 import { begin, readMeta, readTurn } from "./SqlOpening.ts"
 import type { SqlRows } from "./SqlRows.ts"
 import type * as SqlSchema from "./SqlSchema.ts"
+import { SqlWriter } from "./SqlWriter.ts"
+import type * as StoreFormat from "../StoreFormat.ts"
 
 /**
  * The number of receipts with a digest from which a flush writes them into rows. Fewer are noted in the journal row,
@@ -56,6 +58,7 @@ class SqlBackend implements Backend {
   readonly head: Head
   readonly due: number | undefined
   readonly sync: Backend["sync"]
+  readonly formats: StoreFormat.Formats
   private readonly driver: SqlDriver
   private readonly sql: SqlSchema.Statements
   private readonly pruning: Pruning
@@ -68,7 +71,7 @@ class SqlBackend implements Backend {
   /** The size of the journal, in characters. */
   private journalSize: number
   private lastUpload = 0
-  private readonly claim: Claim
+  private readonly writer: SqlWriter
   private storedDue: number | undefined
   /** Whether nothing was committed since the store was created, so that reads need no queries. */
   private isBlank: boolean
@@ -78,7 +81,7 @@ class SqlBackend implements Backend {
     this.driver = driver
     this.place = driver.place
     this.sync = driver.sync
-    const { due, head, isNew, journalSize, notes, rows, sql, texts, writer } = begin(space, driver, options.create)
+    const { due, formats, head, isNew, journalSize, notes, rows, sql, texts, writer } = begin(space, driver, options.create)
     this.isBlank = isNew
     this.pruning = new Pruning({ ...retention, ...options.retention }, isNew)
     this.sql = sql
@@ -88,14 +91,15 @@ class SqlBackend implements Backend {
     this.callers = new IdempotencyIndex.IdempotencyIndex(this.sql, rows, { isNew, notes })
     this.content = new SqlContent(this.sql, isNew)
     this.pointed = filterOf({ span: this.sql.receiptSpan, after: this.sql.receiptsAfter, isNew })
-    this.claim = new Claim(space, writer)
+    this.writer = new SqlWriter(space, { driver, sql, opened: writer })
+    this.formats = this.writer.formats(formats, () => texts.hasTable)
     this.head = head
     this.due = due
     this.storedDue = due
   }
 
   get epoch(): number {
-    return this.claim.epoch
+    return this.writer.epoch
   }
 
   anchor(): Anchor {
@@ -173,7 +177,7 @@ class SqlBackend implements Backend {
 
   writePart(upload: number, part: number, bytes: Uint8Array): void {
     if (part === 0) {
-      this.claim.wrote(this.driver.transaction(() => this.take(readTurn(this.sql).writer, false)))
+      this.writer.upload()
       this.sql.startUpload.run(this.epoch, upload)
     }
     this.addPart(upload, part, bytes)
@@ -184,16 +188,14 @@ class SqlBackend implements Backend {
   }
 
   dropUpload(upload: number): void {
-    dropParts(this.sql, this.epoch, upload)
+    this.writer.drop(this.epoch, upload)
   }
 
   commit(group: Group): void {
     this.isBlank = false
     this.driver.transaction(() => {
       const { head, writer } = readTurn(this.sql)
-      // Claimed within the transaction, since content is written in the claimed epoch. If the transaction fails, the
-      // handle stops writing.
-      this.claim.wrote(this.take(writer, group.journal.length === 0))
+      this.writer.take(writer, group.journal.length === 0)
       checkHead(this.space, group, head)
       this.commitCells(group)
       const budget = this.pruning.budget(group)
@@ -249,18 +251,6 @@ class SqlBackend implements Backend {
         this.sql.putObservation.run(node, LongTexts.mark(RowChecksums.observation(node, text), first === text), first)
       }
     }
-  }
-
-  /** Claims the store with the first write. Returns the new writer if it changed. */
-  private take(stored: Writer, isAside: boolean): Writer | undefined {
-    const writer = this.claim.next(stored, isAside)
-    if (writer === undefined) return undefined
-    this.sql.setWriter.run(writer.epoch, writer.asides)
-    // Uploads of earlier handles can never finish.
-    if (writer.epoch !== stored.epoch) {
-      for (const [epoch, upload] of this.sql.uploads.all()) dropParts(this.sql, epoch as number, upload as number)
-    }
-    return writer
   }
 
   /** Inserts the journal rows; the last one takes the note of receipts. */
@@ -361,16 +351,11 @@ class SqlBackend implements Backend {
     if (this.content.collect({ ...collected, limit: budget.rows })) this.pruning.lookAgain()
     if (gone.length === 0) return anchor
     this.sql.pruneJournal.run(anchor.beat)
-    this.texts.prune(anchor.beat)
+    for (const { beat } of gone) this.texts.drop("journal", beat)
     this.sql.pruneReceipts.run(anchor.beat)
     this.journalSize -= gone.reduce((sum, row) => sum + row.size, 0)
     return anchor
   }
-}
-
-const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): void => {
-  sql.dropParts.run(epoch, upload)
-  sql.endUpload.run(epoch, upload)
 }
 
 const openBackend = (source: SqlSource, space: string, options: OpenOptions): Backend => {

@@ -14,6 +14,7 @@ import { beat, cell, reason, using, write } from "./Batches.ts"
 import { blobs } from "./BlobContract.ts"
 import { content, references } from "./ContentContract.ts"
 import { busy, durability, type Hold } from "./DurabilityContract.ts"
+import { formats } from "./FormatContract.ts"
 import { queue } from "./QueueContract.ts"
 import { observations, reads, receipts } from "./ReadContract.ts"
 import { retained } from "./RetentionContract.ts"
@@ -144,7 +145,7 @@ const model = (seeds: ReadonlyArray<number>): Group => Object.fromEntries(seeds.
 
 /** The tests that need one space. */
 const single: Readonly<Record<string, Group>> = {
-  opening, removal, reads, receipts, queue, observations, blobs, content, durability, writers, moments, retention: retained
+  opening, removal, reads, receipts, queue, observations, blobs, content, durability, writers, formats, moments, retention: retained
 }
 
 /** The tests that need several spaces in one place. */
