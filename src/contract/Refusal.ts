@@ -36,7 +36,7 @@ const codes = {
   closed: [
     "beat/aborted", "control/refused", "flow/exists", "flow/state", "io/finished", "io/unheard", "link/loop", "ops/closed", "ops/held",
     "ops/unheard", "registry/cycle", "run/state", "rv/finished", "rv/ledger-missing", "rv/not-quarantined", "rv/untold", "signal/discarded",
-    "space/held"
+    "space/held", "store/unfinished"
   ],
   /** The body is larger than the limit. */
   large: ["body/too-large", "content/large"],

@@ -24,6 +24,7 @@ import * as Beats from "./route/Beats.ts"
 import * as Blobs from "./route/Blobs.ts"
 import * as Cells from "./route/Cells.ts"
 import * as Control from "./route/Control.ts"
+import * as Stores from "./route/Stores.ts"
 import * as Cors from "./access/Cors.ts"
 import * as FaceRoutes from "./route/FaceRoutes.ts"
 import * as Guard from "./access/Guard.ts"
@@ -135,6 +136,7 @@ export const make = (services: Services, options: Options): App => {
   Beats.routes(table, context)
   Blobs.routes(table, context)
   Control.routes(table)
+  Stores.routes(table)
   FaceRoutes.routes(table, operations, context)
   for (const { routes } of slices) routes?.(table, context)
   ReaderRoutes.routes(table, context)

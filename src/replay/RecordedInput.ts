@@ -196,7 +196,7 @@ export class RecordedInput implements BeatInput {
     const signal = sent.get(id)?.signal
     if (signal === undefined) throw this.impossible("replay/journal", `no entry says who sent the signal ${id}. Verify the journal`)
     const { at, space } = signal
-    const to = space === undefined || space === this.historic.space ? undefined : Signals.passage(space, at, clock)
+    const to = space === undefined || space === this.historic.space ? undefined : Signals.passage(space, { at, since: clock })
     return signalOf(signal, { origin: "run", to })
   }
 

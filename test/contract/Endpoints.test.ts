@@ -56,7 +56,8 @@ describe("The endpoints", () => {
       "POST …/io/:rid/cancel",
       "POST …/ops/:oid/cancel",
       "POST …/runs/:oid/cancel",
-      ...["kill", "release", "report"].map((verb) => `POST …/rv/:key/${verb}`)
+      ...["kill", "release", "report"].map((verb) => `POST …/rv/:key/${verb}`),
+      ...["finish", "upgrade"].map((verb) => `POST …/store/${verb}`)
     ])
     assert.deepStrictEqual(named(({ effect, method }) => method === "GET" && effect !== "reads"), [])
   })

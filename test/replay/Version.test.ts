@@ -8,8 +8,8 @@ import * as TestKernel from "../support/TestKernel.ts"
 /** The beginning of each entry. */
 const BEGIN = '{"v":3,'
 
-/** A store whose entries from a beat on have another beginning, as another version of Systole wrote them; with their digests. */
-const written = (by: { begin: string; from: number }) =>
+/** A store whose entries from a beat on have another text, as another version of Systole wrote them; with their digests. */
+const written = (by: { begin: string; from: number; readonly find?: string }) =>
   Layer.effect(Persistence, Effect.gen(function*() {
     const memory = Context.get(yield* Layer.build(Layer.provideMerge(MemoryStore.layer, HashLayer.layer)), Persistence)
     return Persistence.of({
@@ -18,7 +18,7 @@ const written = (by: { begin: string; from: number }) =>
         Effect.map(memory.open(name, options), (store) => {
           const rewrite = <Row extends { readonly beat: number; readonly text: string; readonly hash: string }>(row: Row): Row => {
             if (row.beat < by.from) return row
-            const text = row.text.replace(BEGIN, by.begin)
+            const text = row.text.replace(by.find ?? BEGIN, by.begin)
             return { ...row, text, hash: options?.digest?.(text) ?? row.hash }
           }
           return new Proxy(store, {
@@ -99,6 +99,21 @@ describe("A journal entry of another version", () => {
       assert.strictEqual(code, "journal/version")
       for (const part of ["space \"test\"", "version 4", "Nothing was changed"]) assert.include(message, part)
       Object.assign(newer, { begin: BEGIN })
+      assert.strictEqual(yield* life(Effect.flatMap(TestKernel.space([count]), (space) => space.get("/data/count"))), 3)
+    }).pipe(Effect.scoped))
+
+  const unknown = { find: '"semantics":2', begin: '"semantics":2', from: 2 }
+  it.effect("keeps its space from opening if its beat followed rules that are not known, and changes nothing", () =>
+    Effect.gen(function*() {
+      const persistence = Layer.succeedContext(yield* Layer.build(written(unknown)))
+      const life = <A, E>(body: Effect.Effect<A, E, Kernel>) =>
+        Effect.scoped(body).pipe(Effect.provide(TestKernel.layer({}, persistence), { local: true }))
+      yield* life(counted)
+      Object.assign(unknown, { begin: '"semantics":99' })
+      const { code, message } = failureOf(yield* Effect.exit(life(counted)))
+      assert.strictEqual(code, "journal/version")
+      for (const part of ["space \"test\"", "semantics 99", "knows semantics up to 2", "Nothing was changed"]) assert.include(message, part)
+      Object.assign(unknown, { begin: '"semantics":2' })
       assert.strictEqual(yield* life(Effect.flatMap(TestKernel.space([count]), (space) => space.get("/data/count"))), 3)
     }).pipe(Effect.scoped))
 })

@@ -11,6 +11,7 @@ import type { ReaderState } from "../view/ReaderState.ts"
 import type { PartName, Reader, Space, SpaceControl, SpaceParts, Viewer } from "../view/Space.ts"
 import type { Access } from "./Access.ts"
 import type { LiveSpace } from "../live/LiveSpace.ts"
+import type { SpaceStorage } from "../view/StoreView.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
 /** A method of a part of an open space. */
@@ -35,6 +36,12 @@ const controlOf = (access: Access): SpaceControl => ({
   clock: access.use(({ commands }) => commands.clock),
   hold: access.use(({ commands }) => commands.hold),
   release: access.use(({ commands }) => commands.release)
+})
+
+const storageOf = (access: Access): SpaceStorage => ({
+  status: access.use(({ storage }) => storage.status),
+  finish: access.use(({ storage }) => storage.finish),
+  carry: (page) => access.use(({ storage }) => storage.carry(page))
 })
 
 const readerOf = (access: Access, clearance: Viewer): Reader => {
@@ -81,6 +88,7 @@ const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartNam
   redeliver: (text, enzyme) => access.use(({ commands, receipts }) =>
     Effect.flatMap(receipts.idOfLetter(text, enzyme), (id) => commands.redeliver(id, enzyme))),
   control: controlOf(access),
+  storage: storageOf(access),
   step: access.use(({ commands }) => commands.step),
   idle: access.use(({ publication }) => publication.idle),
   watch: (address, options) => access.stream(({ queries }) => queries.watch(address, options)),

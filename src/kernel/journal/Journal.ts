@@ -94,7 +94,7 @@ export interface Facts {
 }
 
 /** The version of the form of entries, which each entry names first. */
-const VERSION = 3
+export const VERSION = 3
 
 /** The beginning of each entry of this version. */
 const BEGIN = `{"v":${VERSION},`
@@ -244,6 +244,22 @@ export const checkVersion = (text: string, space?: string): void => {
   if (text.startsWith(BEGIN)) return
   const { beat, v } = JsonParser.parse(hashed(text)) as { readonly beat: number; readonly v?: unknown }
   if (v !== VERSION) throw new PersistenceError({ reason: new JournalVersion({ space, beat, found: v, reads: VERSION }) })
+}
+
+/** The fields of an entry before and at its semantics. Neither the digest nor the seed has a quote. */
+const SEED = ',"seed":"'
+const SEMANTICS = '","semantics":'
+
+/**
+ * Refuses the text of an entry whose beat followed rules that this version does not know: it would go on by others.
+ *
+ * @throws PersistenceError
+ */
+export const checkSemantics = (text: string, { beat, space }: { readonly beat: number; readonly space: string }): void => {
+  const end = text.indexOf('"', text.indexOf(SEED) + SEED.length)
+  const found = text.startsWith(SEMANTICS, end) ? Number.parseInt(text.slice(end + SEMANTICS.length, end + 30), 10) : Semantics.FIRST
+  if (found <= Semantics.NEWEST) return
+  throw new PersistenceError({ reason: new JournalVersion({ space, beat, of: "semantics", found, reads: Semantics.NEWEST }) })
 }
 
 /** The captured input of a ledger, by its field; `undefined` if the beat did not use it. */

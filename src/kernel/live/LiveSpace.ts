@@ -29,6 +29,7 @@ import { LiveLedgers } from "./LiveLedgers.ts"
 import { OutboxRelay } from "./OutboxRelay.ts"
 import { Publication } from "./Publication.ts"
 import { SignalPosts } from "./SignalPosts.ts"
+import { StoreUpgrade } from "./StoreUpgrade.ts"
 import { LiveLists } from "./LiveLists.ts"
 
 /** The dependencies of an open space. */
@@ -65,6 +66,7 @@ export class LiveSpace {
   readonly reads: FlushedReads
   readonly receipts: EventReceipts
   readonly signals: SignalPosts
+  readonly storage: StoreUpgrade
   private readonly deps: Dependencies
   private readonly telemetry: GroupTelemetry
 
@@ -94,6 +96,7 @@ export class LiveSpace {
     this.lists = new LiveLists(state, reads)
     this.signals = new SignalPosts(state, { barrier, receipts, used: deps.used })
     const commands = this.commands = new CommandQueue(state, { barrier, group })
+    this.storage = new StoreUpgrade(state, { barrier, group, reads })
     const history = this.history = new HistorySession(state, { barrier, reads, turn: deps.turn })
     const listeners = this.listeners = new Listeners(barrier)
     const live: LiveSources = { receipt: (id) => receipts.find(id), view: (id) => this.publication.view(id) }

@@ -158,13 +158,22 @@ export class OutboxRelay {
     this.state.host.fork(this.deps.resolvePeer(route.space)).addObserver((exit) => {
       if (this.stopped) return
       this.safely(() => {
-        const { departures, mode, space } = this.state
-        const batch = departures.next(route.space)
+        const { from, pendings: batch } = this.next(route.space)
         const sent = batch.map((pending) => this.dated(pending))
-        if (Exit.isSuccess(exit)) void hand(origin(mode, space), sent, exit.value).then((answers) => this.conclude(route, batch, answers))
+        if (Exit.isSuccess(exit)) void hand(from, sent, exit.value).then((answers) => this.conclude(route, batch, answers))
         else this.conclude(route, batch, Array.from(batch, () => Cause.squash(exit.cause)))
       })
     })
+  }
+
+  /** The next signals for a space, up to the first one with another origin. */
+  private next(space: string): { readonly from: string; readonly pendings: ReadonlyArray<Pending> } {
+    const present = origin(this.state.mode, this.state.space)
+    const originOf = ({ signal: { to } }: Pending): string => to?.from ?? present
+    const pendings = this.state.departures.next(space)
+    const from = pendings[0] === undefined ? present : originOf(pendings[0])
+    const end = pendings.findIndex((pending) => originOf(pending) !== from)
+    return { from, pendings: end < 0 ? pendings : pendings.slice(0, end) }
   }
 
   /** A signal with the time of its wait by the clock of the host: that of the receiver may be ahead of it by another offset. */

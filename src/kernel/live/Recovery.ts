@@ -69,7 +69,9 @@ export interface Parts {
 const checkJournal = (store: SpaceStore): void => {
   try {
     const row = store.entry(store.head().beat)
-    if (row !== undefined) Journal.checkVersion(row.text, store.space)
+    if (row === undefined) return
+    Journal.checkVersion(row.text, store.space)
+    Journal.checkSemantics(row.text, { beat: row.beat, space: store.space })
   } catch (error) {
     if (!(error instanceof PersistenceError && error.code === "store/damaged")) throw error
   }

@@ -46,6 +46,11 @@ export interface Passage {
   readonly space: string
   /** The clock of the beat that sent it. Rows of earlier versions have none; that beat's journal row says it. */
   readonly sent?: number | undefined
+  /**
+   * The origin under which it was sent, which the receiver knows with its id. Rows of stores before format 12 have none: they were
+   * sent under the present one.
+   */
+  readonly from?: string | undefined
   readonly wait?: Wait | undefined
 }
 
@@ -172,10 +177,18 @@ export const pairAgain = ({ again, signal }: Pick<Pending, "again" | "signal">):
     : `${signal.pair} ${again.label.join()}`
 
 /**
- * The route to another space, requested by a beat with this clock.
+ * The route to another space, requested by a beat with this clock, under an origin.
  */
-export const passage = (space: string, at: DueAt | undefined, since: number): Passage =>
-  at === undefined ? { space, sent: since } : { space, sent: since, wait: { at, since } }
+export const passage = (space: string, { at, from, since }: {
+  readonly at: DueAt | undefined
+  readonly since: number
+  readonly from?: string | undefined
+}): Passage => ({
+  space,
+  sent: since,
+  ...from === undefined ? {} : { from },
+  ...at === undefined ? {} : { wait: { at, since } }
+})
 
 /**
  * The name of a run: the id of its event, or the receipt of a segment, `<event>#/segment/<k>`.

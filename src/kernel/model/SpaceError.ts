@@ -148,6 +148,15 @@ export const asStopped = (space: string, error: unknown): SpaceStopped => {
   return new SpaceStopped({ space, reason, ...(isDamaged && { isDamaged }) })
 }
 
+/** Rows cannot be carried over to a format that the store does not have. */
+export class StoreUnfinished extends Data.TaggedError("StoreUnfinished")<{ readonly space: string; readonly format: number }> {
+  readonly code = "store/unfinished"
+  override get message() {
+    return `The store of space "${this.space}" has format ${this.format}, which an earlier version can take back, so no row is ` +
+      "rewritten. Finish the upgrade first, with systole upgrade finish"
+  }
+}
+
 /** A flush exceeded its time limit, so it is unknown whether its group is durable. */
 export class FlushTimedOut extends Data.TaggedError("FlushTimedOut")<{ readonly space: string; readonly millis: number }> {
   readonly code = "flush/timeout"

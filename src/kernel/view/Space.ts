@@ -34,6 +34,7 @@ import type {
 } from "./Requests.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SignalBeyond, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { BeatPage, CellPage, CellRequest, KeyPage, ListedCell, NamePage, Page } from "./Pages.ts"
+import type { SpaceStorage } from "./StoreView.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
 /** A signal from outside. It is always an event, with or without a payload. */
@@ -259,6 +260,8 @@ export interface Space extends SpaceParts {
    */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError | ReadError>
   readonly control: SpaceControl
+  /** The store: its format, and the upgrade to a newer one. */
+  readonly storage: SpaceStorage
   /**
    * Starts a piece of a node module, by the next beat, with a value for each input. Returns its name, once durable. Two equal
    * starts are one piece.

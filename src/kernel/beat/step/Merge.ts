@@ -10,8 +10,9 @@ import * as Address from "../../../cell/Address.ts"
 import * as Document from "../../../cell/Document.ts"
 import * as Diagnostic from "../../../diagnostic/Diagnostic.ts"
 import { CODE_MISSING, UNDO_LOST } from "../../../durable/RunCode.ts"
-import type { BlobRow, ReceiptRow } from "../../../persistence/Persistence.ts"
+import type { BlobRow, ReceiptRow, SpaceStore } from "../../../persistence/Persistence.ts"
 import { PersistenceError } from "../../../persistence/PersistenceError.ts"
+import * as StoreFormat from "../../../persistence/StoreFormat.ts"
 import type { Draft } from "../../../stage/Draft.ts"
 import type { Due } from "../../../stage/Due.ts"
 import * as Envelope from "../../../stage/Envelope.ts"
@@ -50,6 +51,7 @@ export interface MergeSpace {
   readonly runs: RunExecutor
   readonly settings: Settings
   readonly space: string
+  readonly store: Pick<SpaceStore, "format">
 }
 
 /** A lost conflict, or a lock with its holder. */
@@ -177,11 +179,21 @@ const finish = (handling: ExecutedHandling, merged: Merged): void => {
 /** Queues a signal of a successful run. */
 const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { state, transaction }: Merged): void => {
   const { at, space } = emission
-  const to = space === undefined || space === state.space ? undefined : Signal.passage(space, at, transaction.moment.clock)
+  const to = space === undefined || space === state.space ? undefined : passageTo(space, at, { state, transaction })
   const depth = handling.flight.signal.depth + 1
   const signal = Signal.make(emission, { origin: "run", depth, expected: handling.beat + 1, to, label: Signal.carried(handling.label) })
   const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(transaction, state))
   transaction.queued.push(new Signal.Pending(state.number(), signal, { due }))
+}
+
+/** The route to another space. A store whose rows have origins names the present one. */
+const passageTo = (
+  space: string,
+  at: OutgoingSignal["at"],
+  { state, transaction: { mode, moment } }: Pick<Merged, "state" | "transaction">
+): Signal.Passage => {
+  const from = StoreFormat.has(state.store.format() ?? StoreFormat.initial, "origins") ? SpaceMode.origin(mode, state.space) : undefined
+  return Signal.passage(space, { at, since: moment.clock, from })
 }
 
 /** The cell of the lock above a cell that the run wrote. The run waits for the document of the lock. */
