@@ -68,6 +68,17 @@ export const damage = async ({ checking, files, plan, wrong }: World): Promise<v
   }
 }
 
+/** Finishes the upgrade of a store, and rewrites rows in so many pages of one row. */
+const carryOver = (space: Space, pages: number): Effect.Effect<void, unknown> =>
+  Effect.gen(function*() {
+    yield* space.storage.finish
+    let after: number | undefined
+    for (let page = 0; page < pages; page++) {
+      after = (yield* space.storage.carry({ after, limit: 1 })).next
+      if (after === undefined) return
+    }
+  })
+
 const actions = {
   post: async (world) => {
     await send(world, world.step)
@@ -132,7 +143,7 @@ const actions = {
     await damage(world)
     await world.boot(number)
   },
-  /** A process ends, and the next one has other modules. */
+  /** A process ends, and the next one has other modules. In some, the format of a store rises and its rows are carried over. */
   upgrade: async (world, { numbers: [host, node, version, how] }) => {
     const number = host % world.hosts.length
     if (how % 2 === 0) await world.stop(number)
@@ -142,6 +153,15 @@ const actions = {
     for (const each of swapped) await world.swap(each, version % 4 === 0 ? undefined : version % 4)
     if (how % 3 === 0) await world.deploy(one(Modules.names, node), version % 3 === 0 ? "absent" : version % 3)
     await world.boot(number)
+    if (version % 2 === 0) return
+    const space = await world.space(node)
+    if (space !== undefined) world.ask(carryOver(space, how % 4))
+    if (how % 5 === 0) {
+      await world.pass(version % 12)
+      world.kill(number)
+      await world.boot(number)
+    }
+    await world.quiet()
   },
   /** A host goes down, and another one takes its spaces. */
   move: async (world, { numbers: [host] }) => {

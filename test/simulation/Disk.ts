@@ -61,7 +61,7 @@ export class Disk {
       if (kind === "doubt") return yield* failure(store.space)
       yield* later
     })
-    return over(store, { flush })
+    return over(store, { flush, raise: (to) => Effect.suspend(() => isOver() ? Effect.never : store.raise(to)) })
   }
 
   private take(): FaultKind | undefined {

@@ -31,6 +31,7 @@ import * as RemoteServer from "../RemoteServer.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
+import * as UpgradeCommand from "./UpgradeCommand.ts"
 import * as TokenCommand from "./TokenCommand.ts"
 
 const description = `Run enzymes on a durable heartbeat.
@@ -51,6 +52,7 @@ const first = [ServeCommand.dev, ServeCommand.start, NewCommand.command]
 const others = (slices: Commands["slices"]) => [
   BuildCommand.command,
   SpaceCommand.command,
+  ...UpgradeCommand.commands,
   TokenCommand.command,
   LoginCommand.command,
   KeyCommand.command,
