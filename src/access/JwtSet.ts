@@ -116,6 +116,7 @@ export class JwtSet {
     return this.held(shownIn(Redacted.value(text)))
   }
 
+  /** The same of its parts. */
   private held({ claims, signature }: Shown): Token | undefined {
     const known = this.remembered.get(claims, signature)
     const keys = this.verifier?.keys
