@@ -31,7 +31,7 @@ export interface Server {
 /** The figures of one concurrency, as `baseline/load.mjs` prints them. */
 export type Load = Readonly<Record<string, number>>
 
-const START_MILLIS = 10_000
+const START_MILLIS = 60_000
 
 /** Starts a server on a free port, and waits until it responds. */
 export const start = async (
