@@ -48,9 +48,10 @@ export const refusalOf = (token: Token, { access, verb }: Rule, { cell, space }:
   if (access === "anyone" || access === "holder") return undefined
   const { clearance, prefixes, scope, verbs } = token
   const refuse = (code: Part, reason: string) => refused(token, code, reason)
-  if (!verbs.includes(verb)) return refuse("verb", `lacks the verb "${verb}"`)
+  // The Worker in front knows the space of a path, and not its endpoint.
   const beyond = beyondSpaces(token, space)
   if (beyond !== undefined) return beyond
+  if (!verbs.includes(verb)) return refuse("verb", `lacks the verb "${verb}"`)
   const isOfReaders = access === "reader"
   if (clearance !== undefined && !isOfReaders) return refuse("clearance", "has a clearance, and this request has no view for one")
   if (scope !== undefined && !isOfReaders) return refuse("prefix", "is for one scope of cells, and this request is for the space")

@@ -21,6 +21,15 @@ export interface Settings {
 /** A kind of callers. */
 export type Kind = keyof Settings
 
+/**
+ * Whether the caller of a request has used its rate. Then a credential is looked for among the known ones without a digest of it, and
+ * a digest is made of those that may be one of them alone. So a flood of wrong ones costs none.
+ */
+export type IsSpent = () => boolean
+
+/** The rate of a caller that has none. */
+export const never: IsSpent = () => false
+
 /** The most callers of a kind that are counted. A further one replaces the one that was silent for longest. */
 export const MAX_CALLERS = 10_000
 

@@ -5,6 +5,7 @@
  */
 import * as Redacted from "../cell/Redacted.ts"
 import { AccessRefused } from "./AccessRefused.ts"
+import { never } from "./Rates.ts"
 import { Remembered } from "./Remembered.ts"
 import * as SessionPass from "./SessionPass.ts"
 import type { TokenSet } from "./TokenSet.ts"
@@ -112,10 +113,13 @@ export class Sessions {
   /** The access of a pass. `find` gives the owner of its credential from the set, which is fresh then. */
   access<A extends object>(
     shown: SessionPass.Shown,
-    find: (name: string) => Owner<A> | undefined
+    find: (name: string) => Owner<A> | undefined,
+    isSpent = never
   ): Found<A> | Promise<Found<A>> {
     const { set } = this.parts
     if (shown.expires <= this.now) return { refused: ended(shown.expires) }
+    // No code is computed for a pass that was not accepted before.
+    if (this.digests.get(shown) === undefined && isSpent()) return { refused: unknown }
     if (this.key === undefined) return this.load().then((refused) => refused === undefined ? this.access(shown, find) : { refused })
     const { key } = this
     return set.fresh(() => this.decided(shown, key, find), (refused) => ({ refused }))

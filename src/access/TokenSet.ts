@@ -7,6 +7,7 @@
  */
 import * as Redacted from "../cell/Redacted.ts"
 import { AccessRefused } from "./AccessRefused.ts"
+import { type IsSpent, never } from "./Rates.ts"
 import { Remembered } from "./Remembered.ts"
 import * as Token from "./Token.ts"
 
@@ -129,9 +130,9 @@ export class TokenSet {
   }
 
   /** The token of a secret, at once if the set is fresh and the token was used today. */
-  check(secret: Redacted.Redacted): Checked | Promise<Checked> {
-    if (this.isFresh) return this.settled(secret)
-    return Token.idIn(secret) === undefined ? { refused: unknown } : this.reloaded(secret)
+  check(secret: Redacted.Redacted, isSpent = never): Checked | Promise<Checked> {
+    if (this.isFresh) return this.settled(secret, isSpent)
+    return Token.idIn(secret) === undefined ? { refused: unknown } : this.reloaded(secret, isSpent)
   }
 
   /** A decision over a set that is not too old. */
@@ -208,17 +209,17 @@ export class TokenSet {
     return age >= 0 && age <= MAX_AGE
   }
 
-  private async reloaded(secret: Redacted.Redacted): Promise<Checked> {
+  private async reloaded(secret: Redacted.Redacted, isSpent: IsSpent): Promise<Checked> {
     try {
       await this.load()
     } catch {
       return { refused: unavailable }
     }
-    return this.settled(secret)
+    return this.settled(secret, isSpent)
   }
 
-  private settled(secret: Redacted.Redacted): Checked | Promise<Checked> {
-    const checked = this.found(secret)
+  private settled(secret: Redacted.Redacted, isSpent: IsSpent): Checked | Promise<Checked> {
+    const checked = this.found(secret, isSpent)
     return "refused" in checked || checked.token.used === this.today ? checked : this.used(checked)
   }
 
@@ -258,10 +259,11 @@ export class TokenSet {
   }
 
   /** The token of a secret. One that was accepted before is compared with what is remembered of it. */
-  private found(secret: Redacted.Redacted): Checked {
+  private found(secret: Redacted.Redacted, isSpent: IsSpent): Checked {
     const name = Token.placedIn(secret)
     const known = this.hashed.get(name, secret)
     const token = this.tokens.get(known === undefined ? Token.idIn(secret) ?? "" : name)
+    if (token === undefined && isSpent()) return { refused: unknown }
     // A rotation may have ended the secret since.
     const digest = known !== undefined && token?.digests.includes(known) === true ? known : this.proved(token, secret)
     if (token === undefined || digest === undefined) return { refused: unknown }

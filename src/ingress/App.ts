@@ -176,7 +176,7 @@ export const make = (services: Services, options: Options): App => {
       caller.served.route = WEBHOOK
       return hooked.catch((failure: unknown) => table.failed(failure, caller.served))
     }
-    const access = limits === undefined ? accessOf(request) : accessOf(request, () => RateLimit.isSpent(limits, request, address()))
+    const access = limits === undefined ? accessOf(request) : accessOf(request, RateLimit.spentBy(limits, request, address))
     return access instanceof Promise ? access.then((access) => limited(request, access, caller)) : limited(request, access, caller)
   }
   const own: App["fetch"] = (request, address = nowhere) => http.observed(request, (each) => served(request, { address, served: each }))

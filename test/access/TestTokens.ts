@@ -13,13 +13,14 @@ import * as HostAccess from "../../src/main/host/HostAccess.ts"
 
 export const DAY = 86_400_000
 
-const hash = { hex: (text: string) => createHash("sha256").update(text).digest("hex") }
+const sha256 = { hex: (text: string) => createHash("sha256").update(text).digest("hex") }
 
 /** The tokens of one host. Several hosts may have one store. */
-export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, report, root, store = HostAccess.inMemory() }: {
+export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, hash = sha256, report, root, store = HostAccess.inMemory() }: {
   /** The token of the configuration. */
   readonly root?: string
   readonly clock?: { now: number }
+  readonly hash?: { readonly hex: (text: string) => string }
   readonly store?: Store
   readonly report?: (failure: unknown) => void
 } = {}) => {

@@ -47,6 +47,8 @@ export interface Settings {
   readonly rates?: App.Options["rates"]
   /** Whether this is a development server. */
   readonly debug?: boolean
+  /** The digests of the host, unless its own. */
+  readonly hash?: Layer.Layer<Hash>
   /** The clocks of the host, unless its own. */
   readonly clocks?: HostPacemaker.HostClocks
   /** Replaces parts of the kernel. */
@@ -63,7 +65,8 @@ export const serve = (setting: Settings = {}) =>
     const { reactor = Reactor.none, slices = Slices.all } = setting
     const contents = Layer.succeed(CurrentContentStore, setting.contents)
     const runtime = Runtime.layer(config, { slices, persistence: MemoryStore.layer, reactor, pacemaker })
-    const context = yield* Layer.build(Layer.fresh(runtime.pipe(Layer.provideMerge(HostHash.layer), Layer.provide(contents))))
+    const hash = setting.hash ?? HostHash.layer
+    const context = yield* Layer.build(Layer.fresh(runtime.pipe(Layer.provideMerge(hash), Layer.provide(contents))))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })
     for (const node of setting.nodes ?? []) yield* kernel.register(node)

@@ -4,6 +4,7 @@
  * @module
  */
 import { getPath } from "hono/utils/url"
+import { type IsSpent, never } from "../../access/Rates.ts"
 import * as Token from "../../access/Token.ts"
 import type { Checked, TokenSet } from "../../access/TokenSet.ts"
 import { LIVE, LOGIN, READY } from "../../contract/Paths.ts"
@@ -15,9 +16,6 @@ import type { SessionAccess } from "./SessionAccess.ts"
 import * as WorkerToken from "./WorkerToken.ts"
 
 export type { Access } from "./Caller.ts"
-
-/** Whether the address of a request has used its rate, so that no credential is verified that is not known yet. */
-export type IsSpent = () => boolean
 
 /** The decision on a credential that is no secret of a token; `undefined` for a request without one. */
 export type Bearer = (request: Request, isSpent?: IsSpent) => Checked | Promise<Checked> | undefined
@@ -51,10 +49,10 @@ export type Decide = (request: Request, isSpent?: IsSpent) => Access | Promise<A
 export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads = none, sessions, set }: Partial<Known> = {}): Decide => {
   const refusal = Guard.make(rules)
   const readerOf = Guard.readers(rules, hash)
-  return (request, isSpent) => {
+  return (request, isSpent = never) => {
     // Each look at a header costs as much as the comparison of a secret.
     const authorization = request.headers.get("authorization")
-    const reader = readerOf(authorization)
+    const reader = readerOf(authorization, isSpent)
     if (reader !== undefined && !open.has(pathOf(request))) return { reader }
     const refused = refusal(request, authorization)
     if (refused !== undefined && isOpen(request, authorization, refused)) return {}
@@ -69,7 +67,7 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads 
         if (access.refused === undefined) return instead === undefined ? access : { ...access, instead }
         return refused === undefined ? {} : reads(request) ?? counted(access, set)
       }
-      const access = sessions?.access(shown, request, path) ?? {}
+      const access = sessions?.access(shown, request, { isSpent, path }) ?? {}
       return access instanceof Promise ? access.then(settled) : settled(access)
     }
     if (refused === undefined) return {}
@@ -77,7 +75,7 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads 
     if (access !== undefined) return access
     const secret = set === undefined ? undefined : Token.shown(authorization)
     const isJwt = set === undefined || secret === undefined
-    const checked = isJwt ? bearer?.(request, isSpent) : set.check(secret)
+    const checked = isJwt ? bearer?.(request, isSpent) : set.check(secret, isSpent)
     if (checked === undefined) return { refused }
     const decided = accessOf(set)
     const settled = isJwt ? (checked: Checked): Access => ({ ...decided(checked), again: () => bearer?.(request) }) : decided

@@ -6,7 +6,7 @@
  * @module
  */
 import { AccessRefused } from "../../access/AccessRefused.ts"
-import type { Kind, Rates, Taken } from "../../access/Rates.ts"
+import type { IsSpent, Kind, Rates, Taken } from "../../access/Rates.ts"
 import { JWT } from "../../access/Token.ts"
 import { spaceIn } from "../../contract/Paths.ts"
 import * as Access from "./Access.ts"
@@ -52,11 +52,15 @@ const callerOf = ({ addressOf }: Parts, { access, connection, request }: Decided
 }
 
 /**
- * Whether the address of a request has used its rate.
+ * Whether the address of a request has used its rate, found out at most once.
  */
-export const isSpent = ({ addressOf, rates }: Parts, request: Request, connection: string | undefined): boolean => {
-  const address = addressOf(request, connection)
-  return address !== undefined && rates.isSpent("address", networkOf(address))
+export const spentBy = ({ addressOf, rates }: Parts, request: Request, connection: () => string | undefined): IsSpent => {
+  let known: boolean | undefined
+  return () => {
+    if (known !== undefined) return known
+    const address = addressOf(request, connection())
+    return known = address !== undefined && rates.isSpent("address", networkOf(address))
+  }
 }
 
 /** The network of a request, if the host tells addresses. */

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Redacted from "../../cell/Redacted.ts"
+import type { IsSpent } from "../../access/Rates.ts"
 import * as SessionPass from "../../access/SessionPass.ts"
 import { type Credential, type Found, OPERATOR, type Owner, type Sessions } from "../../access/Sessions.ts"
 import type { Checked, TokenSet } from "../../access/TokenSet.ts"
@@ -22,6 +23,12 @@ interface Parts {
 
 /** The beginning of the name of a token as a credential. */
 const TOKEN = "token-"
+
+/** The path of a request, and whether its caller has used its rate. */
+interface Place {
+  readonly path: string
+  readonly isSpent?: IsSpent
+}
 
 const unlinked = new RequestRefused({
   code: "auth/missing",
@@ -62,10 +69,10 @@ export class SessionAccess {
   }
 
   /** The access of a pass that a request shows. */
-  access(shown: SessionPass.Shown, request: Request, path: string): Access | Promise<Access> {
+  access(shown: SessionPass.Shown, request: Request, { isSpent, path }: Place): Access | Promise<Access> {
     if (shown.kind === "cookie" && isDoubtful(request)) return { refused: foreign }
     if (shown.kind === "link" && !(path === SESSION && request.method === "POST")) return { refused: unlinked }
-    const found = this.sessions.access(shown, (name) => this.owner(name))
+    const found = this.sessions.access(shown, (name) => this.owner(name), isSpent)
     const made = (found: Found<Access>): Access =>
       "refused" in found ? found : { ...found.owner, session: { ...found.credential, kind: shown.kind } }
     return found instanceof Promise ? found.then(made) : made(found)

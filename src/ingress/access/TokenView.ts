@@ -11,6 +11,7 @@ import type { Viewer } from "../../kernel/view/Space.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Access, By } from "./Caller.ts"
 import { RequestRefused, response } from "../wire/Problem.ts"
+import * as EndingStream from "../wire/EndingStream.ts"
 import { PUBLIC_STREAMS, type StreamQuota, TOKEN_STREAMS } from "../wire/StreamQuota.ts"
 
 /**
@@ -138,30 +139,11 @@ export class CallerStreams {
    * rotation ended its secret, or the session is over.
    */
   private guarded(answer: Response, by: By, { begin, leave }: Seat): Response {
-    if (answer.body === null || answer.headers.get("content-type") !== "text/event-stream") {
-      leave()
-      return answer
+    if (EndingStream.is(answer)) {
+      return EndingStream.make(answer, { begin, end: leave, isOver: async () => await this.refusalOf(by) !== undefined })
     }
-    const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
-    const end = (): Promise<void> => {
-      leave()
-      return reader.cancel()
-    }
-    // Without a buffer, the stream starts, and counts against the quota, when the body is first read.
-    const body = new ReadableStream<Uint8Array>({
-      pull: async (controller) => {
-        begin()
-        const { done, value } = await reader.read().catch((failure: unknown) => {
-          leave()
-          throw failure
-        })
-        if (!done && await this.refusalOf(by) === undefined) return controller.enqueue(value)
-        controller.close()
-        await end()
-      },
-      cancel: end
-    }, { highWaterMark: 0 })
-    return new Response(body, answer)
+    leave()
+    return answer
   }
 
   private async refusalOf({ again, digest, session, token }: By): Promise<AccessRefused | undefined> {

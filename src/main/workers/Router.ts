@@ -7,11 +7,14 @@
  * @module
  */
 import * as Decision from "../../access/Decision.ts"
+import { never } from "../../access/Rates.ts"
 import { JWT, type Token } from "../../access/Token.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
+import * as Jwt from "../../contract/Jwt.ts"
 import { LIVE, READY, spaceIn, SPACES } from "../../contract/Paths.ts"
 import * as Access from "../../ingress/access/Access.ts"
 import * as Cors from "../../ingress/access/Cors.ts"
+import * as EndingStream from "../../ingress/wire/EndingStream.ts"
 import * as Json from "../../ingress/wire/Json.ts"
 import * as Problem from "../../ingress/wire/Problem.ts"
 import * as RateLimit from "../../ingress/access/RateLimit.ts"
@@ -97,7 +100,7 @@ const dispatched = async ({ gate, inside }: Parts, refusals: Refusals, { access,
     const beyond = token === undefined ? undefined : Decision.beyondSpaces(token, space)
     const handed = token?.id.startsWith(JWT) === true ? Handed.withToken(request, token, gate(env).proof) : request
     const pass = async () => beyond === undefined ? forwarded({ env, inside }, space, handed) : Problem.response(beyond)
-    if (token !== undefined) return counted(await pass(), token, gate(env).tokens)
+    if (token !== undefined) return EndingStream.whileAccepted(await counted(await pass(), token, gate(env).tokens), access.again)
     return WorkerToken.isReport(request, path) ? reported(refusals, request, pass) : pass()
   }
   try {
@@ -109,15 +112,19 @@ const dispatched = async ({ gate, inside }: Parts, refusals: Refusals, { access,
   }
 }
 
-/** The decision on a request. The runtime decides on a JSON Web Token. */
+/** The decision on a request. The runtime decides on a JSON Web Token; no other credential opens it. */
 const accessOf = async ({ gate, inside }: Parts, env: Env, request: Request): Promise<Access.Access> => {
   const { access, hasJwt, rates, tokens } = gate(env)
-  const decided = await access(request)
-  if (decided.refused === undefined || !hasJwt) return decided
-  const isSpent = () => rates !== undefined && RateLimit.isSpent(rates, request, undefined)
-  const checked = await (await inside(env)).bearer?.(request, isSpent)
-  return checked === undefined ? decided : Access.accessOf(tokens)(checked)
+  const isSpent = rates === undefined ? never : RateLimit.spentBy(rates, request, nowhere)
+  const decided = await access(request, isSpent)
+  if (decided.refused === undefined || !hasJwt || !Jwt.isFormed(Jwt.textIn(request.headers))) return decided
+  const { bearer } = await inside(env)
+  const checked = await bearer?.(request, isSpent)
+  return checked === undefined ? decided : { ...Access.accessOf(tokens)(checked), again: () => bearer?.(request) }
 }
+
+/** The platform tells no address of a connection. */
+const nowhere = (): undefined => undefined
 
 /** Answers and prints a failure of a Worker without a gate or a runtime, which has no reporter. */
 const broken = (failure: unknown): Response => {

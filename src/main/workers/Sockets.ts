@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
-import type { AccessRefused } from "../../access/AccessRefused.ts"
+import { AccessRefused } from "../../access/AccessRefused.ts"
 import * as Decision from "../../access/Decision.ts"
 import { isNarrow, JWT, labelOf, type Token } from "../../access/Token.ts"
 import type { Sessions } from "../../access/Sessions.ts"
@@ -36,6 +36,9 @@ import { Untaken } from "./Untaken.ts"
 /** The most bytes of a query with the names of its reader and of an event: an attachment has at most 2,048 bytes. */
 export const MAX_ATTACHED = 1900
 
+/** The time for which a socket goes on with a JSON Web Token, in milliseconds. Then its client connects again. */
+export const JWT_MILLIS = 600_000
+
 /** The longest id of an event, in characters: a beat, or the cursor of a reader. */
 const LONGEST_ID = 16
 
@@ -52,6 +55,8 @@ interface Attached {
   readonly reader: string | null
   /** The id of the token, or the whole token that was made of a JSON Web Token. */
   readonly token?: string | Token
+  /** The time at which the Worker in front verified that, in milliseconds since 1970. */
+  readonly verified?: number
   /** The digest of the secret of the token that was shown. */
   readonly digest?: string
   /** The session, by its id and its end. */
@@ -118,7 +123,7 @@ export class Sockets {
     const shown = session?.digest ?? digest
     const by = {
       reader: name ?? null,
-      ...token === undefined ? {} : { token: token.id.startsWith(JWT) ? token : token.id },
+      ...token === undefined ? {} : token.id.startsWith(JWT) ? { token, verified: Date.now() } : { token: token.id },
       ...shown === undefined || token === undefined ? {} : { digest: shown },
       ...session === undefined ? {} : { session: { id: session.id, until: session.until } }
     }
@@ -215,8 +220,9 @@ export class Sockets {
   }
 
   /** Fails once a token or a session is over, and while that is not known. */
-  private live({ digest, session, token }: Attached): Effect.Effect<void, AccessRefused> {
+  private live({ digest, session, token, verified }: Attached): Effect.Effect<void, AccessRefused> {
     const { sessions, tokens } = this.deps
+    if (verified !== undefined && Math.abs(Date.now() - verified) > JWT_MILLIS) return Effect.fail(unverified)
     const held = typeof token === "string" ? { id: token, expires: Infinity, digest } : token
     return Effect.andThen(
       session === undefined ? Effect.void : unless(() => sessions.refusalOf(session)),
@@ -232,6 +238,11 @@ const unless = (ask: () => AccessRefused | undefined | Promise<AccessRefused | u
     const known = refused instanceof Promise ? Effect.promise(() => refused) : Effect.succeed(refused)
     return Effect.flatMap(known, (refused) => refused === undefined ? Effect.void : Effect.fail(refused))
   })
+
+const unverified = new AccessRefused(
+  "access/unavailable",
+  "The JSON Web Token of the socket was verified 10 minutes ago, and its key may be withdrawn. Connect again"
+)
 
 const slow = new Problem.RequestRefused({
   code: "watch/slow",
