@@ -11,7 +11,7 @@ const MAX_FILES = 30
 const MAX_MEMBERS = 40
 
 /** The objects beyond it, each with the number that it has reached. */
-const LARGE: Readonly<Record<string, number>> = { BeatScheduler: 51, Spaces: 43, ActiveNodes: 41 }
+const LARGE: Readonly<Record<string, number>> = { Spaces: 43, ActiveNodes: 41 }
 
 /** The files that take the whole state of an open space: its maker, its loop, and those that hand parts of it on. */
 const WHOLE = new Set([

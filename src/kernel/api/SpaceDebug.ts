@@ -14,7 +14,7 @@ import type { SpacePart } from "./SpacePart.ts"
 const make = (access: Access): SpaceDebug => ({
   view: access.use(({ barrier, group, reads, state: { derivation } }) =>
     reads.read(() => ({ beat: barrier.durable, breakpoints: [...derivation.inspector.breakpoints], held: group.held }))),
-  breakAt: (nodes) => access.use(({ reads, state: { derivation } }) => reads.read(() => derivation.breakAt(nodes)))
+  breakAt: (nodes) => access.use(({ reads, state: { derivation } }) => reads.read(() => derivation.inspector.breakAt(nodes)))
 })
 
 /**

@@ -46,7 +46,7 @@ const make = (access: Access): SpaceGraph => ({
     const { code, message } = errorOf(node.run?.error, true)
     return { name: node.definition.name, code, message }
   })),
-  trace: (kinds) => access.use(({ reads, state: { derivation } }) => reads.read(() => derivation.follow(kinds))),
+  trace: (kinds) => access.use(({ reads, state: { derivation } }) => reads.read(() => derivation.inspector.follow(kinds))),
   traces: access.use(({ reads, state: { derivation: { inspector: { trace } } } }) => reads.page(() =>
     ({ kinds: trace.active, run: trace.get("run"), invalid: trace.get("invalid"), pass: trace.get("pass") })))
 })

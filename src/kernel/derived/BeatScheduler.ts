@@ -9,27 +9,22 @@
  * @module
  */
 import * as Address from "../../cell/Address.ts"
-import type { Document } from "../../cell/Document.ts"
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
 import type { ObservationRow } from "../../persistence/Persistence.ts"
 import type { Definition } from "../../scheduler/definition/Definition.ts"
-import type { BaseState } from "../../scheduler/graph/Locations.ts"
 import type { Modules } from "../../scheduler/definition/Modules.ts"
 import type { Node, NodeRun } from "../../scheduler/graph/Node.ts"
 import type { GraphPage, GraphRequest } from "../../scheduler/view/Introspection.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Kind } from "../../scheduler/view/Trace.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
-import type { Labels } from "../../stage/Labels.ts"
-import type { Stage } from "../../stage/Stage.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { Step } from "../model/ExternalChange.ts"
 import type { Delivery, DerivationPort, DerivedBeat, FactSink } from "./DerivationPort.ts"
 import { NodeDiagnostics } from "./NodeDiagnostics.ts"
 import { NodeInspector } from "./NodeInspector.ts"
 import * as Derivation from "./DerivationPort.ts"
-import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./DerivationPort.ts"
+import { FIRST, MAX_ROUNDS, PASS } from "./DerivationPort.ts"
 import type { NamedNode } from "../journal/Journal.ts"
 import type { Spent } from "../model/Begun.ts"
 import type { NodeLine } from "../journal/NodeLine.ts"
@@ -37,13 +32,13 @@ import { beatChanges } from "./StoredObservations.ts"
 import { isWatch, isWatchNode, WatchNodes } from "./WatchNodes.ts"
 import type * as Pieces from "./Pieces.ts"
 import { ActiveNodes } from "./ActiveNodes.ts"
+import { HandlingReads } from "./HandlingReads.ts"
+import { StagedOutputs } from "./StagedOutputs.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
-import { IsolatedReads } from "./IsolatedReads.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import { RunTimes } from "./RunTimes.ts"
 import { type PendingPull, type PullRequest, PendingPulls } from "./PendingPulls.ts"
 
-const noLines: ReadonlyArray<NodeLine> = []
 const nothing: ReadonlyArray<Delivery> = []
 const noRows: ReadonlyArray<ObservationRow> = []
 
@@ -75,20 +70,9 @@ export class BeatScheduler implements DerivationPort {
   private readonly committedState: Committed
   private scheduler: SpaceScheduler | undefined
   private readonly watchNodes = new WatchNodes()
-  /** The handling in progress. */
-  private handling: Handling | undefined
-  private stage: Stage | undefined
-  private work: DerivedBeat | undefined
-  private at = PASS
-  /** The opening of the latest time gate among the reads of the current handling. */
-  private heldUntil: number | undefined
-  /** Keys that runs changed since the last call of `stageChanges`, each with its line. */
-  private written = new Map<string, number>()
-  lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly inspector: NodeInspector
-  /** The derived cells of handlings with a confidential label. */
-  private readonly isolated = new IsolatedReads()
-  private labels: Labels | undefined
+  private readonly outputs: StagedOutputs
+  private readonly reads: HandlingReads
   private readonly runTimes: RunTimes
   private readonly diagnostics = new NodeDiagnostics()
   private readonly pulls = new PendingPulls()
@@ -99,6 +83,8 @@ export class BeatScheduler implements DerivationPort {
     this.runTimes = new RunTimes(deps)
     this.inspector = new NodeInspector(deps.stop)
     this.committedState = deps.committed
+    this.outputs = new StagedOutputs(deps.committed)
+    this.reads = new HandlingReads(deps.schedulers, this.outputs)
   }
 
   get hasNodes(): boolean {
@@ -134,22 +120,19 @@ export class BeatScheduler implements DerivationPort {
   want(wanted: PullRequest): PendingPull | undefined {
     const { isBehind } = this.active
     const { scheduler } = this
-    const isSettled = (): boolean => this.work === undefined && scheduler?.demands.heldUntil(wanted.address, wanted.admits) === undefined
+    const isSettled = (): boolean =>
+      this.outputs.work === undefined && scheduler?.demands.heldUntil(wanted.address, wanted.admits) === undefined
     if (!isBehind && (scheduler === undefined || isSettled())) return undefined
     return this.pulls.add(wanted)
   }
 
   begin(work: DerivedBeat): void {
-    this.labels = work.labels
     this.active.begin()
     if (work.commands.takenBack.length > 0) this.active.kept.clear()
     if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
-    const isLabelled = work.labels !== undefined || scheduler.graph.labels !== undefined
-    if (isLabelled) this.isolated.begin({ shared: scheduler, schedulers: this.deps.schedulers, base: this.base, work })
-    this.work = work
-    this.stage = work.stage
-    this.lines = []
+    this.reads.begin(work, scheduler)
+    this.outputs.begin(work)
     this.inspector.beat = work.moment.beat
     scheduler.open(work.moment.clock, work.moment)
     this.runTimes.count(work.begun.spent, scheduler)
@@ -158,11 +141,11 @@ export class BeatScheduler implements DerivationPort {
     for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
     for (const key of work.commands.takenBack) scheduler.lose(Address.ofKey(key))
     this.appear(work.begun.content)
-    this.at = FIRST
+    this.outputs.at = FIRST
     scheduler.resumption.revive()
     for (const { definition } of scheduler.resumption.takeAfresh()) this.deps.tell(Derivation.freshness(definition.name))
-    if (this.written.size > 0) this.stageChanges(scheduler, work)
-    work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.isolated)
+    this.outputs.flush(scheduler, work)
+    this.reads.join(work, scheduler)
   }
 
   /** Applies changes made under groups step by step, so that each group sees only the steps of others. */
@@ -180,21 +163,20 @@ export class BeatScheduler implements DerivationPort {
     return this.runTimes.spent
   }
 
+  get lines(): ReadonlyArray<NodeLine> {
+    return this.outputs.lines
+  }
+
   before(handling: Handling): void {
-    this.at = handling.run
-    this.handling = handling
-    this.heldUntil = undefined
-    if (this.labels !== undefined && this.stage !== undefined) this.stage.aside = undefined
+    this.reads.before(handling)
   }
 
   get secluded(): ReadonlyArray<NodeLine> {
-    return this.isolated.lines
+    return this.reads.lines
   }
 
   parked(): Outcome | undefined {
-    const { heldUntil } = this
-    if (heldUntil === undefined) return undefined
-    return Derivation.gated(heldUntil)
+    return this.reads.parked()
   }
 
   settle(work: DerivedBeat, facts: FactSink): void {
@@ -217,11 +199,11 @@ export class BeatScheduler implements DerivationPort {
 
   private pass(scheduler: SpaceScheduler, work: DerivedBeat, facts: FactSink): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      this.at = PASS - round
+      this.outputs.at = PASS - round
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
       const { restless } = scheduler.settling.settle()
       this.pulls.demand(scheduler.demands)
-      this.stageChanges(scheduler, work)
+      this.outputs.flush(scheduler, work)
       const failed = this.diagnostics.report(scheduler, facts)
       const tired = round === 0 && this.diagnostics.tire(restless, facts)
       if (!failed && !tired) break
@@ -231,7 +213,7 @@ export class BeatScheduler implements DerivationPort {
   /** Some nodes and their reads; before the first beat, as it would find them. Changes no state. */
   page(request: GraphRequest): GraphPage {
     if (this.scheduler !== undefined) return this.scheduler.page(request)
-    const aside = this.deps.schedulers.make(this.base)
+    const aside = this.deps.schedulers.make(this.outputs.base)
     this.active.rehearse(aside)
     return aside.page(request)
   }
@@ -241,18 +223,6 @@ export class BeatScheduler implements DerivationPort {
     return this.scheduler?.demands.failed(address)
   }
 
-  /** Traces these kinds from now on. */
-  follow(kinds: ReadonlyArray<Kind>): void {
-    this.inspector.trace.set(kinds)
-    if (this.scheduler !== undefined) this.inspector.pay(this.scheduler.graph)
-  }
-
-  /** Sets the breakpoints of nodes, in place of the previous ones. */
-  breakAt(nodes: ReadonlyArray<string>): void {
-    this.inspector.breakpoints = new Set(nodes)
-    if (this.scheduler !== undefined) this.inspector.pay(this.scheduler.graph)
-  }
-
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
     if (scheduler === undefined) return this.active.kept.isChanged ? [...this.active.kept.rows()] : noRows
@@ -260,14 +230,14 @@ export class BeatScheduler implements DerivationPort {
   }
 
   committed(): ReadonlyArray<Delivery> {
-    const { scheduler, work } = this
+    const { outputs: { work }, scheduler } = this
     this.active.end()
     if (scheduler === undefined || work === undefined) return nothing
     const { beat } = work.moment
     const seen = scheduler.takeSeen()
     this.runTimes.committed(scheduler)
     this.diagnostics.committed()
-    this.inspector.takeDown({ beat, lines: this.lines, invalid: scheduler.invalidation.marked ?? [], restless: this.restless })
+    this.inspector.takeDown({ beat, lines: this.outputs.lines, invalid: scheduler.invalidation.marked ?? [], restless: this.restless })
     this.end(scheduler)
     this.active.committed()
     scheduler.undo.committed()
@@ -291,15 +261,11 @@ export class BeatScheduler implements DerivationPort {
   }
 
   private end(scheduler: SpaceScheduler): void {
-    this.isolated.end()
-    this.handling = undefined
-    this.work = undefined
-    this.stage = undefined
-    this.lines = noLines as Array<NodeLine>
+    this.reads.end()
+    this.outputs.end()
     this.diagnostics.end()
     this.inspector.end()
     scheduler.invalidation.marked = []
-    if (this.written.size > 0) this.written = new Map()
   }
 
   /** The nodes that became restless in this beat. */
@@ -316,68 +282,26 @@ export class BeatScheduler implements DerivationPort {
     return this.active.module(name)
   }
 
-  private readonly base: BaseState = {
-    read: (key) => this.read(key),
-    content: (hash) => this.stage === undefined ? this.committedState.blob(hash) : this.stage.blob(hash),
-    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id),
-    holds: true
-  }
-
   private get engine(): SpaceScheduler {
     if (this.scheduler !== undefined) return this.scheduler
-    const scheduler = this.deps.schedulers.make(this.base, (name, address) => this.deps.tell(Derivation.instability(name, address)))
+    const scheduler = this.deps.schedulers.make(this.outputs.base, (name, address) => this.deps.tell(Derivation.instability(name, address)))
     scheduler.graph.watched = this.deps.sentry?.watcher((node) => this.active.hashOf(node))
     scheduler.invalidation.marked = []
     scheduler.graph.noted = scheduler.undo
     this.active.join(scheduler)
-    this.active.kept.world = beatChanges(this.committedState, scheduler.graph.locations, () => this.work)
+    this.active.kept.world = beatChanges(this.committedState, scheduler.graph.locations, () => this.outputs.work)
     scheduler.settling.timer = this.deps.timer
-    this.inspector.pay(scheduler.graph)
+    this.inspector.join(scheduler.graph)
     scheduler.observe((run) => this.note(run, scheduler))
     this.watchNodes.join(scheduler)
     return this.scheduler = scheduler
   }
 
-  /** A committed document, with the changes of the beat so far. */
-  private read(key: string): Document | undefined {
-    const staged = this.stage?.documents.get(key)
-    return staged === undefined ? this.committedState.read(key) : staged.after
-  }
-
-  /**
-   * Brings a place up to date before a handling reads it. There is one function for all beats: engines allocate a function stored
-   * in a property as long-lived, with all objects that it references.
-   */
-  private readonly gate: Stage["derive"] = (address, depth) => {
-    const { at, handling, labels, scheduler, work } = this
-    if (scheduler === undefined || work === undefined) return
-    const told = labels === undefined ? undefined : (handling?.draft ?? handling)?.label
-    const isTold = told !== undefined && told.length > 0
-    const until = isTold ? this.isolated.read(at, { address, depth }) : scheduler.demands.read(address, depth)
-    if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
-    if (this.written.size > 0) this.stageChanges(scheduler, work)
-  }
-
-  private note(run: NodeRun, { gates }: SpaceScheduler): void {
-    const { error, node, recalled } = run
-    const { name } = node.definition
-    if (this.labels !== undefined) this.isolated.ended(run, isWatch(node) ? undefined : this.lines.length)
-    if (isWatch(node)) return
-    for (const key of run.changed) this.written.set(key, this.lines.length)
+  private note(run: NodeRun, scheduler: SpaceScheduler): void {
+    const { outputs } = this
+    this.reads.ended(run, isWatch(run.node) ? undefined : outputs.lines.length)
+    if (isWatch(run.node)) return
     this.inspector.note(run)
-    const failed = error === undefined ? undefined : Derivation.errorOf(error, gates.isLastAttempt(node))
-    this.lines.push({ name, at: this.at, parent: Derivation.lineage(node), made: Derivation.madeIn(node), recalled, error: failed })
-  }
-
-  /** Stages the documents that nodes changed: for later reads of handlings, and for the batch. */
-  private stageChanges({ graph: { locations } }: SpaceScheduler, work: DerivedBeat): void {
-    for (const [key, line] of this.written) {
-      const document = locations.document(locations.root(key))
-      if (document?.text === this.read(key)?.text) continue
-      const address = Address.ofKey(key)
-      if (isInPass(this.at)) work.stage.put(address, document, writerOf(work, line))
-      else work.stage.gate(address, document, writerOf(work, line))
-    }
-    if (this.written.size > 0) this.written = new Map()
+    outputs.note(run, scheduler)
   }
 }

@@ -8,7 +8,7 @@
  */
 import type { Graph } from "../../scheduler/graph/Graph.ts"
 import type { Node, NodeRun } from "../../scheduler/graph/Node.ts"
-import { Trace } from "../../scheduler/view/Trace.ts"
+import { type Kind, Trace } from "../../scheduler/view/Trace.ts"
 import { isInPass } from "./DerivationPort.ts"
 import type { NamedNode } from "../journal/Journal.ts"
 import type { NodeLine } from "../journal/NodeLine.ts"
@@ -32,6 +32,7 @@ export class NodeInspector {
   /** The beat in progress. */
   beat = -1
   private readonly stop: Watch["stop"] | undefined
+  private graph: Graph | undefined
   /** The causes of each run of the beat, if runs are traced. */
   private causes: Array<ReadonlyArray<string>> = []
 
@@ -44,11 +45,30 @@ export class NodeInspector {
     return this.breakpoints.size > 0 || this.trace.active.length > 0
   }
 
-  /** Enables explanations of runs if a trace or breakpoint needs them. Otherwise runs have no extra cost. */
-  pay(graph: Graph): void {
+  /** Traces these kinds from now on. */
+  follow(kinds: ReadonlyArray<Kind>): void {
+    this.trace.set(kinds)
+    this.explain()
+  }
+
+  /** Sets the breakpoints of nodes, in place of the previous ones. */
+  breakAt(nodes: ReadonlyArray<string>): void {
+    this.breakpoints = new Set(nodes)
+    this.explain()
+  }
+
+  /** The space has a graph. */
+  join(graph: Graph): void {
+    this.graph = graph
+    this.explain()
+  }
+
+  /** Has the graph explain its runs if a trace or breakpoint needs them. Otherwise runs have no extra cost. */
+  private explain(): void {
+    if (this.graph === undefined) return
     const isStopping = this.stop !== undefined && this.breakpoints.size > 0
-    graph.explains = isStopping || this.trace.has("run")
-    graph.before = isStopping ? (run) => this.pause(run) : undefined
+    this.graph.explains = isStopping || this.trace.has("run")
+    this.graph.before = isStopping ? (run) => this.pause(run) : undefined
   }
 
   private pause({ causes, node: { definition: { name } } }: NodeRun): void {
