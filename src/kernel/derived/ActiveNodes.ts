@@ -10,7 +10,7 @@
  */
 import type { ObservationRow } from "../../persistence/Persistence.ts"
 import { type Definition, NodeTaken } from "../../scheduler/definition/Definition.ts"
-import type { ModuleChange, Modules, NodeModule } from "../../scheduler/definition/Modules.ts"
+import type { Modules, NodeModule } from "../../scheduler/definition/Modules.ts"
 import { fingerprint, isKept, keep, type Observation, outputsOf } from "../../scheduler/run/Persistence.ts"
 import type { Node } from "../../scheduler/graph/Node.ts"
 import * as PassiveEdges from "../../scheduler/run/PassiveEdges.ts"
@@ -22,6 +22,7 @@ import type { NamedNode } from "../journal/Journal.ts"
 import { StoredObservations } from "./StoredObservations.ts"
 import * as Pieces from "./Pieces.ts"
 import { isWatchNode } from "./WatchNodes.ts"
+import { ActiveModules } from "./ActiveModules.ts"
 
 /** The stored state of a space's nodes, and the hash of pieces. */
 interface Dependencies {
@@ -43,12 +44,7 @@ export class ActiveNodes {
   readonly kept: StoredObservations
   /** The nodes refused since the newest committed beat. */
   refused: Array<NamedNode> = []
-  private readonly modules: Modules
-  /** Position in the list of module changes, and the modules active at that position. */
-  private known = 0
-  private readonly active = new Map<string, NodeModule>()
-  /** The position that the beat in progress goes up to. Its commands come before its nodes, and see the same modules. */
-  private until: number | undefined
+  readonly modules: ActiveModules
   /** Started pieces, by module. */
   private readonly pieces: Pieces.All
   private readonly hash: (bytes: Uint8Array) => string
@@ -66,26 +62,21 @@ export class ActiveNodes {
   private opening: { readonly until: number; readonly isRunnable: boolean } | undefined
 
   constructor(modules: Modules, deps: Dependencies) {
-    this.modules = modules
+    this.modules = new ActiveModules(modules)
     this.kept = new StoredObservations(deps.kept)
     this.pieces = deps.pieces
     this.hash = deps.hash
   }
 
-  /** Whether there are module changes that the space has not applied. */
-  get isBehind(): boolean {
-    return this.known < this.modules.changes.length
-  }
-
   /** Whether a pending module change adds a node that runs without further input; without a graph, in its first beat. */
   isRunnable(scheduler: SpaceScheduler | undefined): boolean {
-    if (!this.isBehind) return false
-    const { changes } = this.modules
-    if (scheduler === undefined && this.opening?.until === changes.length) return this.opening.isRunnable
-    const added = changes.slice(this.known).flatMap(({ module }) => module ?? [])
+    if (!this.modules.isBehind) return false
+    const { newest } = this.modules
+    if (scheduler === undefined && this.opening?.until === newest) return this.opening.isRunnable
+    const added = this.modules.added()
     const isRunnable = added.some((module) => this.isAwake(module)) ||
       (scheduler === undefined ? this.isDue(added) : added.some((module) => this.isDemanded(module, scheduler)))
-    if (scheduler === undefined) this.opening = { until: changes.length, isRunnable }
+    if (scheduler === undefined) this.opening = { until: newest, isRunnable }
     return isRunnable
   }
 
@@ -124,44 +115,11 @@ export class ActiveNodes {
     return kept.isDemanded(outputs)
   }
 
-  /** Whether the next beat removes a node because its module was withdrawn. */
-  isLeaving(name: string): boolean {
-    const { changes } = this.modules
-    for (let i = this.known; i < changes.length; i++) if (changes[i]?.name === Piece.moduleOf(name)) return true
-    return false
-  }
-
-  /** The module of this name, as of the beat in progress or the next one. */
-  module(name: string): Definition | undefined {
-    const { changes } = this.modules
-    for (let i = (this.until ?? changes.length) - 1; i >= this.known; i--) {
-      const change = changes[i]
-      if (change?.name === name) return change.module?.definition
-    }
-    return this.active.get(name)?.definition
-  }
-
-  /** The beat has executed its commands: later module changes are of the next one. */
-  begin(): void {
-    this.until = this.modules.changes.length
-  }
-
-  /** The beat is over, committed or aborted. */
-  end(): void {
-    this.until = undefined
-  }
-
-  /** The digest of the module with a node's code. A node defined by a run has the module of that run. */
-  hashOf({ definition: { name }, parent }: Node): string | undefined {
-    if (parent !== undefined && !Piece.isPiece(name)) return this.hashOf(parent)
-    return this.active.get(Piece.moduleOf(name))?.code?.hash
-  }
-
   /** Has a graph ask here for stored observations, modules and versions, and tell of the nodes that leave. */
   join(scheduler: SpaceScheduler): void {
     const { kept } = this
-    scheduler.kept = (node) => ({ observation: kept.take(node.definition.name), hash: this.hashOf(node) })
-    scheduler.module = (name) => this.module(name)
+    scheduler.kept = (node) => ({ observation: kept.take(node.definition.name), hash: this.modules.hashOf(node) })
+    scheduler.module = (name) => this.modules.definition(name)
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!isWatchNode(name)) this.left(name)
     }
@@ -173,7 +131,7 @@ export class ActiveNodes {
   /** The digest of the nodes that write the reads of a node without demand, with their versions and the rules on labels. */
   private writersOf(node: Node, { graph }: SpaceScheduler): string {
     const versions = [...PassiveEdges.writersOf(node, graph)].map(
-      (writer) => `${writer.definition.name} ${fingerprint(writer.definition, this.hashOf(writer))}`
+      (writer) => `${writer.definition.name} ${fingerprint(writer.definition, this.modules.hashOf(writer))}`
     )
     return this.hash(new TextEncoder().encode(JSON.stringify([graph.labels?.text, versions.sort()])))
   }
@@ -193,11 +151,14 @@ export class ActiveNodes {
 
   /** Applies the module changes since the last beat. */
   activate(scheduler: SpaceScheduler): void {
-    const { changes } = this.modules
-    for (const change of changes.slice(this.known)) {
-      this.known++
-      this.change(change, scheduler)
-    }
+    this.modules.apply({
+      ended: (module) => {
+        for (const { definition } of this.candidates(module)) this.release(definition.name, scheduler)
+      },
+      begun: (module) => {
+        for (const candidate of this.candidates(module)) this.admit(candidate, scheduler)
+      }
+    })
   }
 
   /** Adds the pieces that a beat started, removes the stopped ones, and adds blocked nodes whose place is free. */
@@ -229,7 +190,7 @@ export class ActiveNodes {
 
   /** The observation of a node as text; `undefined` if it never ran. */
   private textOf(node: Node, scheduler: SpaceScheduler): string | undefined {
-    const observation = scheduler.observation(node.definition.name, this.hashOf(node))
+    const observation = scheduler.observation(node.definition.name, this.modules.hashOf(node))
     if (observation?.passive === undefined) return observation === undefined ? undefined : JSON.stringify(observation)
     return JSON.stringify({ ...observation, writers: this.writersOf(node, scheduler) })
   }
@@ -253,23 +214,12 @@ export class ActiveNodes {
     this.kept.abort((name) => scheduler.registry.get(name) !== undefined)
   }
 
-  private change({ module, name }: ModuleChange, scheduler: SpaceScheduler): void {
-    const before = this.active.get(name)
-    if (before !== undefined) {
-      this.active.delete(name)
-      for (const { definition } of this.candidates(before)) this.release(definition.name, scheduler)
-    }
-    if (module === undefined) return
-    this.active.set(name, module)
-    for (const candidate of this.candidates(module)) this.admit(candidate, scheduler)
-  }
-
   /** A piece that stops while its module is absent does not return with the module. */
   private takeCell({ address, after, before }: Staged, scheduler: SpaceScheduler | undefined): void {
     const found = Pieces.fromCell(address.key, after)
     if (found === undefined || !isChange(before, after)) return
     const { name, started } = found
-    const module = this.active.get(Piece.moduleOf(name))
+    const module = this.modules.get(Piece.moduleOf(name))
     if (scheduler !== undefined) this.release(name, scheduler)
     Pieces.put(this.pieces, name, started)
     if (started === undefined || module === undefined || scheduler === undefined) return

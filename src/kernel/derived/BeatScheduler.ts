@@ -101,7 +101,7 @@ export class BeatScheduler implements DerivationPort {
 
   /** Whether a closed gate delays a node that `idle` waits for. */
   get isAwaited(): boolean {
-    return this.scheduler?.gates.isAwaiting(({ definition: { name } }) => !this.active.isLeaving(name)) === true
+    return this.scheduler?.gates.isAwaiting(({ definition: { name } }) => !this.active.modules.isLeaving(name)) === true
   }
 
   /** The earliest opening of a gate that delays a demanded run or a pull, in milliseconds since 1970. */
@@ -118,7 +118,7 @@ export class BeatScheduler implements DerivationPort {
 
   /** Has beats bring a place up to date until it is settled. Returns `undefined` if it is settled and no beat is in progress. */
   want(wanted: PullRequest): PendingPull | undefined {
-    const { isBehind } = this.active
+    const { isBehind } = this.active.modules
     const { scheduler } = this
     const isSettled = (): boolean =>
       this.outputs.work === undefined && scheduler?.demands.heldUntil(wanted.address, wanted.admits) === undefined
@@ -127,16 +127,16 @@ export class BeatScheduler implements DerivationPort {
   }
 
   begin(work: DerivedBeat): void {
-    this.active.begin()
+    this.active.modules.begin()
     if (work.commands.takenBack.length > 0) this.active.kept.clear()
-    if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
+    if (this.scheduler === undefined && !this.active.modules.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
     this.reads.begin(work, scheduler)
     this.outputs.begin(work)
     this.inspector.beat = work.moment.beat
     scheduler.open(work.moment.clock, work.moment)
     this.runTimes.count(work.begun.spent, scheduler)
-    if (this.active.isBehind) this.active.activate(scheduler)
+    if (this.active.modules.isBehind) this.active.activate(scheduler)
     for (const [key, steps] of work.commands.steps) this.changeBy(scheduler, key, steps)
     for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
     for (const key of work.commands.takenBack) scheduler.lose(Address.ofKey(key))
@@ -231,7 +231,7 @@ export class BeatScheduler implements DerivationPort {
 
   committed(): ReadonlyArray<Delivery> {
     const { outputs: { work }, scheduler } = this
-    this.active.end()
+    this.active.modules.end()
     if (scheduler === undefined || work === undefined) return nothing
     const { beat } = work.moment
     const seen = scheduler.takeSeen()
@@ -249,7 +249,7 @@ export class BeatScheduler implements DerivationPort {
 
   abort(): void {
     const { scheduler } = this
-    this.active.end()
+    this.active.modules.end()
     if (scheduler === undefined) return
     const { changed } = scheduler
     this.end(scheduler)
@@ -279,13 +279,13 @@ export class BeatScheduler implements DerivationPort {
   }
 
   module(name: string): Definition | undefined {
-    return this.active.module(name)
+    return this.active.modules.definition(name)
   }
 
   private get engine(): SpaceScheduler {
     if (this.scheduler !== undefined) return this.scheduler
     const scheduler = this.deps.schedulers.make(this.outputs.base, (name, address) => this.deps.tell(Derivation.instability(name, address)))
-    scheduler.graph.watched = this.deps.sentry?.watcher((node) => this.active.hashOf(node))
+    scheduler.graph.watched = this.deps.sentry?.watcher((node) => this.active.modules.hashOf(node))
     scheduler.invalidation.marked = []
     scheduler.graph.noted = scheduler.undo
     this.active.join(scheduler)
