@@ -43,6 +43,9 @@ const MAX_ORIGINS = 100
 
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
 
+/** The longest idle time of spaces: a year, in milliseconds. */
+const MAX_IDLE = 31_536_000_000
+
 const millis = DurationField.of("milliseconds", [1, Number.MAX_SAFE_INTEGER])
 
 /** A limit that is a time may be given as one. */
@@ -91,6 +94,7 @@ const fields = {
   spaces: Schema.optionalKey(Schema.Struct({
     create: Schema.optionalKey(Schema.Literals(["on-demand", "explicit"])),
     open: Schema.optionalKey(count),
+    idleMillis: Schema.optionalKey(DurationField.of("milliseconds", [1000, MAX_IDLE])),
     first: Schema.optionalKey(SpaceName)
   })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page.Page)),
@@ -366,6 +370,7 @@ const withDefaults = (definition: Fields, parts: Parts): Settings => {
       ledgers: definition.ledgers ?? true,
       create: definition.spaces?.create ?? "explicit",
       open: definition.spaces?.open ?? Limits.OPEN,
+      idleMillis: definition.spaces?.idleMillis === undefined ? undefined : Times.amountOf(definition.spaces.idleMillis),
       first: definition.spaces?.first,
       boot: true,
       retention: DurationField.inMillis(definition.retention ?? {}),

@@ -178,6 +178,8 @@ export interface Settings {
   readonly create: "on-demand" | "explicit"
   /** The most open spaces. Beyond it, unused spaces close, the least recently used first. */
   readonly open: number
+  /** An unused space closes after one to two of these times, in milliseconds. Without it, spaces stay open up to `open`. */
+  readonly idleMillis?: number | undefined
   /** Whether a new space boots. The configuration of a host always has it; only a kernel composed by hand can omit it. */
   readonly boot: boolean
   readonly retention: Partial<Retention>

@@ -13,8 +13,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { Heap } from "../../cell/Heap.ts"
-import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { ContentStore } from "../../persistence/LargeContent.ts"
 import type { Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
@@ -25,36 +23,21 @@ import type { Peer, ResolvePeer } from "../live/Delivery.ts"
 import { Access } from "../api/Access.ts"
 import * as SpaceClient from "../api/SpaceClient.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
-import { clear } from "../live/LargeUploads.ts"
 import { LiveSpace } from "../live/LiveSpace.ts"
 import { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import * as Recovery from "../live/Recovery.ts"
+import { ContentRemoval } from "./ContentRemoval.ts"
+import { DueSpaces } from "./DueSpaces.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
 import { ScheduledSpaces } from "./ScheduledSpaces.ts"
 import { SpaceNames } from "./SpaceNames.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import type { Stops } from "../model/Stops.ts"
-import { WakeQueue } from "./WakeQueue.ts"
-
-/** Most spaces inspected in one sweep. */
-const LOOKS = 64
 
 /** The failures of an opening that may pass by themselves, such as that of a full disk. */
 const PASSING: ReadonlySet<string> = new Set(["store/unavailable", "store/busy", "store/locked"])
-
-/** The first and the longest delay until a failed space is opened again, in milliseconds. Each failure doubles it. */
-const RETRY_BASE = 1000
-const RETRY_MAX = 60_000
-
-/** A closed space with due work. */
-interface DueSpace {
-  readonly name: string
-  readonly moment: number
-  /** Its place among those of one moment. */
-  readonly number: number
-}
 
 /** The dependencies of the spaces. */
 interface Dependencies {
@@ -74,43 +57,34 @@ interface Dependencies {
  */
 export class Spaces {
   private readonly deps: Dependencies
-  private readonly spaces = new OpenSpaces()
+  private readonly spaces: OpenSpaces
   /** The turns of the pages of all lists. */
   readonly pages: PageTurns
   /** The names of the spaces. */
   readonly names: SpaceNames
   /** The spaces of schedules. */
   readonly scheduled: ScheduledSpaces
-  private readonly wakeQueue: WakeQueue
+  private readonly due: DueSpaces
   private readonly opening = Semaphore.makeUnsafe(1)
-  /** The removals whose objects in the content store are being deleted. */
-  private readonly removing = new Map<string, Promise<void>>()
+  private readonly removals: ContentRemoval
   /** The reader states of closed spaces. */
   private readonly readerStates = new Map<string, ReaderState>()
-  /** Due spaces. The one whose work is due for the longest time is opened first. */
-  private readonly due = new Heap<DueSpace>((a, b) => a.moment - b.moment || a.number - b.number)
-  private added = 0
-  /** Number of callers that wait for a space to open. */
-  private asked = 0
-  /** The number of stops and failed openings of a space since its last durable beat, by its name. */
-  private readonly failures = new Map<string, number>()
-  private isOpening = false
-  /** Whether the moments of all spaces are being read. Until then the first due space is unknown. */
-  private isReading = false
-  private isSweeping = false
   private isClosed = false
 
   constructor(deps: Dependencies) {
     this.deps = deps
-    const { host, pacemaker, settings: { limits } } = deps.parts
-    const { registry, reporter, settings } = deps.parts
+    const { host, pacemaker: { turn }, registry, reporter, settings, supervision } = deps.parts
+    this.spaces = new OpenSpaces({ host, turn, settings, retire: ({ lifetime, name }) => {
+      this.due.set(name, lifetime.due)
+      supervision?.closed(name)
+      lifetime.retire()
+    } })
+    const { behindMillis } = settings.limits
+    this.due = new DueSpaces({ host, turn, behindMillis, reporter, open: (name) => this.openAlone(name, false) })
+    this.removals = new ContentRemoval(deps.contents, reporter)
     this.scheduled = new ScheduledSpaces({ registry, settings, reporter, fork: host.fork, open: (name) => this.openAhead(name) })
-    this.pages = new PageTurns(pacemaker.turn)
+    this.pages = new PageTurns(turn)
     this.names = new SpaceNames(deps.persistence, this.pages)
-    this.wakeQueue = new WakeQueue(host, limits.behindMillis, (name, moment) => {
-      this.due.push({ name, moment, number: this.added++ })
-      this.openNext()
-    })
   }
 
   /** The space of this name, if it is open. */
@@ -122,7 +96,7 @@ export class Spaces {
   /** The space of this name, opened if it is closed, and created if `create` is set. */
   find(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     const known = this.opened(name)
-    return known === undefined ? this.ask(name, create) : Effect.succeed(known)
+    return known === undefined ? this.request(name, create) : Effect.succeed(known)
   }
 
   /** Opens a space that nobody waits for, after the host's turn, unless the kernel ends before. */
@@ -159,43 +133,23 @@ export class Spaces {
           // A removal may fail once its store is gone.
           const isGone = removed._tag === "Success" || (due._tag === "Failure" && due.failure.code === "space/unknown")
           if (isGone) this.forget(name)
-          else if (open !== undefined) this.openLater(name)
+          else if (open !== undefined) this.due.openLater(name)
           return removed
         }))
     })))
     // Other spaces open meanwhile. This name has no space until its objects are gone, so that no new ones are among them.
-    return Effect.flatMap(removal, (removed) => Effect.andThen(this.removed(name), Effect.fromResult(removed)))
+    return Effect.flatMap(removal, (removed) => Effect.andThen(this.removals.done(name), Effect.fromResult(removed)))
   }
 
   /** Forgets a space without a store, and begins to delete its objects. */
   private forget(name: string): void {
-    const { contents, parts: { held, lostBeats } } = this.deps
-    this.wakeQueue.forget(name)
+    const { held, lostBeats } = this.deps.parts
+    this.due.forget(name)
     this.readerStates.delete(name)
-    this.failures.delete(name)
     held.delete(name)
     lostBeats.journaled(name)
     this.deps.stops.opened(name)
-    if (contents !== undefined && !this.removing.has(name)) this.removing.set(name, this.removeContent(contents, name))
-  }
-
-  /** Objects that are left belong to no space. A failure is reported, since the space is gone. */
-  private async removeContent(contents: ContentStore, name: string): Promise<void> {
-    try {
-      await clear(contents, name)
-    } catch (error) {
-      this.deps.parts.reporter.report(UnexpectedFailure.of(error))
-    } finally {
-      this.removing.delete(name)
-    }
-  }
-
-  /** Waits for the end of a removal of this name. */
-  private removed(name: string): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      const removing = this.removing.get(name)
-      return removing === undefined ? Effect.void : Effect.promise(() => removing)
-    })
+    this.removals.begin(name)
   }
 
   /** Signals possible work to all open spaces. */
@@ -204,18 +158,13 @@ export class Spaces {
   }
 
   /** Reads when each space has its next work, and opens due spaces one after another. */
-  readonly resume: Effect.Effect<void, PersistenceError> = Effect.suspend(() => {
-    this.isReading = true
-    return Effect.ensuring(this.readMoments(), Effect.sync(() => {
-      this.isReading = false
-      this.openNext()
-      this.scheduled.begin()
-    }))
-  })
+  readonly resume: Effect.Effect<void, PersistenceError> = Effect.suspend(() =>
+    Effect.ensuring(this.due.read(this.readMoments()), Effect.sync(() => this.scheduled.begin())))
 
   close(): void {
     this.isClosed = true
-    this.wakeQueue.stop()
+    this.due.stop()
+    this.spaces.stop()
     for (const { space } of this.spaces.all()) space.lifetime.close("the runtime is closing")
   }
 
@@ -228,31 +177,24 @@ export class Spaces {
         since = host.now()
       }
       const due = yield* Effect.exit(Effect.tapError(persistence.due(name), (error) => Effect.sync(() => stops.refused(name, error))))
-      if (Exit.isFailure(due)) this.retryLater(name, Cause.squash(due.cause))
-      else if (!this.isClosed && this.spaces.get(name) === undefined) this.wakeQueue.set(name, due.value)
+      if (Exit.isFailure(due)) this.due.failed(name, Cause.squash(due.cause))
+      else if (!this.isClosed && this.spaces.get(name) === undefined) this.due.set(name, due.value)
     }
   })
 
   /** An opening completes even if its caller is interrupted. An unregistered copy would otherwise run beside the next one. */
-  private ask(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
-    return Effect.suspend(() => {
-      this.asked++
-      const opening = Effect.tapError(this.openAlone(name, create), (error) => Effect.sync(() => {
-        // Nobody may ask again, and the kernel counts the space as stopped until it is open.
-        if (PASSING.has(error.code)) this.openLater(name)
-      }))
-      return Effect.ensuring(opening, Effect.sync(() => {
-        this.asked--
-        this.openNext()
-      }))
-    })
+  private request(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
+    return this.due.request(Effect.tapError(this.openAlone(name, create), (error) => Effect.sync(() => {
+      // There may be no further request, and the kernel counts the space as stopped until it is open.
+      if (PASSING.has(error.code)) this.due.openLater(name)
+    })))
   }
 
   private openAlone(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     const opened = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() =>
-      this.removing.has(name) ? Effect.undefined : this.open(name, create))))
+      this.removals.has(name) ? Effect.undefined : this.open(name, create))))
     return Effect.flatMap(opened, (found) =>
-      found === undefined ? Effect.andThen(this.removed(name), this.openAlone(name, create)) : Effect.succeed(found))
+      found === undefined ? Effect.andThen(this.removals.done(name), this.openAlone(name, create)) : Effect.succeed(found))
   }
 
   private open = Effect.fnUntraced(function*(this: Spaces, name: string, create: boolean): Effect.fn.Return<OpenSpace, PersistenceError> {
@@ -271,13 +213,13 @@ export class Spaces {
           pages: this.pages,
           resolvePeer: (peer) => remote === undefined || peer === name ? this.peer(peer) : remote(peer),
           used: () => this.spaces.touch(name),
-          rested: () => this.sweepLater(),
+          rested: () => this.spaces.sweepLater(),
           stopped: (space, end) => {
             this.left(space, readerState)
-            if (end.hasAdvanced || end.error === undefined) this.failures.delete(name)
+            if (end.hasAdvanced || end.error === undefined) this.due.recovered(name)
             if (end.error !== undefined) {
               stops.stopped(end.error, store.place)
-              this.openLater(name)
+              this.due.openLater(name)
             }
             parts.host.fork(Effect.uninterruptible(close(Exit.void)))
           },
@@ -292,11 +234,10 @@ export class Spaces {
     const resident = { space, client: SpaceClient.make(api, new Access(space, this.reopen(name)), readerState) }
     // A damaged store may have stopped it at once.
     if (space.barrier.error !== undefined) return resident
-    this.wakeQueue.forget(name)
+    this.due.opened(name)
     this.readerStates.delete(name)
     this.spaces.add(resident)
     stops.opened(name)
-    this.sweepLater()
     return resident
   })
 
@@ -323,61 +264,6 @@ export class Spaces {
   private left(space: LiveSpace, readerState: ReaderState): void {
     this.spaces.remove(space)
     if (readerState.denials.length > 0 || !readerState.cursor.isBlank) this.readerStates.set(space.name, readerState)
-  }
-
-  /** Opens the next due space, if no caller waits, after the host's turn. */
-  private openNext(): void {
-    if (this.isOpening || this.isReading || this.asked > 0 || this.due.size === 0 || this.isClosed) return
-    this.isOpening = true
-    this.deps.parts.pacemaker.turn(() => {
-      const name = this.asked > 0 || this.isClosed ? undefined : this.due.pop()?.name
-      if (name === undefined) return void (this.isOpening = false)
-      this.deps.parts.host.fork(this.openAlone(name, false)).addObserver((exit) => {
-        this.isOpening = false
-        if (Exit.isFailure(exit)) this.retryLater(name, Cause.squash(exit.cause))
-        this.openNext()
-      })
-    })
-  }
-
-  /** A due space failed to open, or its wake time to be read: reports the first failure, and opens it later. Ignores a deleted space. */
-  private retryLater(name: string, error: unknown): void {
-    if (!this.failures.has(name)) this.deps.parts.reporter.report(UnexpectedFailure.of(error))
-    if (error instanceof PersistenceError && error.code === "space/unknown") return void this.failures.delete(name)
-    this.openLater(name)
-  }
-
-  /** Opens a space after a delay, which doubles until a beat of the space is durable. */
-  private openLater(name: string): void {
-    if (this.isClosed) return
-    const attempt = this.failures.get(name) ?? 0
-    this.failures.set(name, attempt + 1)
-    this.wakeQueue.set(name, this.deps.parts.host.now() + Math.min(RETRY_BASE * 2 ** attempt, RETRY_MAX))
-  }
-
-  /** Closes spaces in the host's next turn, if too many are open. */
-  private sweepLater(): void {
-    if (this.isSweeping || this.isClosed || this.spaces.size <= this.deps.parts.settings.open) return
-    this.isSweeping = true
-    this.deps.parts.pacemaker.turn(() => {
-      this.isSweeping = false
-      this.sweep()
-    })
-  }
-
-  private sweep(): void {
-    const { open } = this.deps.parts.settings
-    for (let looks = Math.min(LOOKS, this.spaces.size); looks > 0 && this.spaces.size > open && !this.isClosed; looks--) {
-      const space = this.spaces.first()?.space
-      if (space === undefined) return
-      // A space in use counts as just used.
-      if (!space.lifetime.isResting) this.spaces.touch(space.name)
-      else {
-        this.wakeQueue.set(space.name, space.lifetime.due)
-        this.deps.parts.supervision?.closed(space.name)
-        space.lifetime.retire()
-      }
-    }
   }
 }
 

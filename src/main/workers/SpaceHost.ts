@@ -244,7 +244,8 @@ export class SpaceHost {
     // The platform ends an object without notice, so this scope is never closed.
     const scope = yield* Scope.make()
     const heard = yield* PluginTelemetry.open(found, { millis: limits.moduleMillis, reporter }).pipe(Scope.provide(scope))
-    const kernel = { ...config.kernel, limits, heldMillis, reserved: Loader.reserved(found) }
+    // An object has one space, and the platform bills it as long as it has a timer.
+    const kernel = { ...config.kernel, limits, heldMillis, idleMillis: undefined, reserved: Loader.reserved(found) }
     const place = { root: ".", folder: config.data, host: "workers" } as const
     const contents = yield* ContentProvider.open(found, config, { ...place, bindings: { ...env } })
     const channels = yield* Loader.channels(found, config, place)

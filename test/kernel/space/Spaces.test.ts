@@ -76,6 +76,28 @@ describe("a kernel with more spaces than may be open", () => {
       }
     }))
 
+  it.effect("closes a space that was unused for the idle time, and opens it for the next request", () =>
+    Effect.gen(function*() {
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot({ ...few, idleMillis: 60_000 })
+      const spaces = yield* Effect.forEach(["used", "unused", "listened"], (name) => kernel.space(name))
+      const [used, unused, listened] = [spaces[0]!, spaces[1]!, spaces[2]!]
+      yield* add(unused, 5)
+      const listening = yield* Effect.forkChild(Stream.runDrain(listened.watch("/data/x")), { startImmediately: true })
+      for (let period = 0; period < 3; period++) {
+        yield* add(used)
+        yield* TestClock.adjust("1 minute")
+        yield* turns()
+      }
+      assert.deepStrictEqual([...host.open()].sort(), ["listened", "used"])
+      assert.strictEqual(yield* sum(unused), 5)
+      yield* Fiber.interrupt(listening)
+      yield* TestClock.adjust("3 minutes")
+      yield* turns()
+      assert.deepStrictEqual([...host.open()], [])
+      assert.strictEqual(yield* sum(used), 3)
+    }))
+
   it.effect("has one copy of a space, wherever its caller is interrupted", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
