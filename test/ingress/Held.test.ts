@@ -71,8 +71,7 @@ describe("J16 a derived cell behind a closed gate, over HTTP,", () => {
     const caller = new AbortController()
     const asked = ask("/v1/spaces/shop/cells/data/slow?pull", { signal: caller.signal })
     const space = await Effect.runPromise(app.kernel.space("shop"))
-    const { pulls } =
-      OpenSpace.of<{ readonly state: { readonly derivation: { readonly pulls: { readonly size: number } } } }>(space).state.derivation
+    const { pulls } = OpenSpace.of<{ readonly graph: { readonly pulls: { readonly size: number } } }>(space).graph
     while (pulls.size === 0) await new Promise((resolve) => void setImmediate(resolve))
     caller.abort()
     await asked

@@ -45,6 +45,7 @@ describe("The rooms of the kernel", () => {
     assert.isAbove(objects.length, 300)
     assert.deepStrictEqual(objects.filter(([, members]) => members > MAX_MEMBERS), [])
     assert.isAtMost(Object.fromEntries(objects)["LiveSpace"] ?? Infinity, 20)
+    assert.notMatch(codeOf("live/LiveSpace.ts"), /^ {2}readonly \w+: LiveState$/m)
   })
 
   it("name the members that they take of the state of an open space", () => {

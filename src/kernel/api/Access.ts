@@ -16,6 +16,7 @@ import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
 import type { PostHears } from "../view/Space.ts"
+import type { Fork } from "../model/Fibers.ts"
 import type { LiveSpace } from "../live/LiveSpace.ts"
 
 /** The use of an open space by one request, from its begin to its end. */
@@ -39,11 +40,16 @@ class Use {
 export class Access {
   readonly name: string
   private space: LiveSpace
+  private readonly fork: Fork
   private readonly reopen: Effect.Effect<LiveSpace, SpaceStopped>
 
-  constructor(space: LiveSpace, reopen: Effect.Effect<LiveSpace, PersistenceError | SpaceStopped>) {
+  constructor(space: LiveSpace, { fork, reopen }: {
+    readonly fork: Fork
+    readonly reopen: Effect.Effect<LiveSpace, PersistenceError | SpaceStopped>
+  }) {
     this.name = space.name
     this.space = space
+    this.fork = fork
     this.reopen = Effect.mapError(reopen, (error) => asStopped(space.name, error))
   }
 
@@ -88,7 +94,7 @@ export class Access {
       isHeard = false
     }
     const use = new Use()
-    this.space.state.host.fork(this.open(use)).addObserver((exit) => {
+    this.fork(this.open(use)).addObserver((exit) => {
       if (Exit.isFailure(exit)) return isHeard ? fail(asStopped(this.name, Cause.squash(exit.cause))) : undefined
       if (isHeard) cancel = send(exit.value)
       use.release()

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { places, SliceAbsent, type SliceName } from "../../ledger/SliceTable.ts"
-import { ClearedView } from "../view/ClearedView.ts"
+import type { ClearedView } from "../view/ClearedView.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import type { PartName, Reader, Space, SpaceControl, SpaceParts, Viewer } from "../view/Space.ts"
 import type { Access } from "./Access.ts"
@@ -45,17 +45,17 @@ const storageOf = (access: Access): SpaceStorage => ({
 })
 
 const readerOf = (access: Access, clearance: Viewer): Reader => {
-  const use = <A, E>(see: (view: ClearedView) => Effect.Effect<A, E>) => access.use((space) => see(new ClearedView(space, clearance)))
+  const use = <A, E>(see: (view: ClearedView) => Effect.Effect<A, E>) => access.use(({ reader }) => see(reader(clearance)))
   return {
     get: (text, options) => use((view) => view.get(text, options)),
     list: (id) => use((view) => view.list(id)),
     names: (id, page) => use((view) => view.names(id, page)),
     below: (id, page) => use((view) => view.below(id, page)),
     admit: (text) => use((view) => view.admit(text)),
-    watch: (text, last) => access.stream((space) => new ClearedView(space, clearance).watch(text, last)),
+    watch: (text, last) => access.stream(({ reader }) => reader(clearance).watch(text, last)),
     receipt: (id) => use((view) => view.receipt(id)),
     signal: (request) => use((view) => view.signal(request)),
-    post: (request, hears) => access.post(hears.fail, (space) => new ClearedView(space, clearance).post(request, hears)),
+    post: (request, hears) => access.post(hears.fail, ({ reader }) => reader(clearance).post(request, hears)),
     blobPart: (hash, part) => use((view) => view.blobPart(hash, part)),
     waiting: (page) => use((view) => view.waiting(page))
   }
@@ -96,7 +96,7 @@ const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartNam
   reader: readersOf(access),
   denials: Effect.sync(() => [...readerState.denials]),
   head: Effect.orDie(access.use(({ barrier }) => Effect.sync(() => barrier.durable))),
-  journal: (beat) => access.use(({ reads, state }) => reads.read(() => state.store.entry(beat))),
+  journal: (beat) => access.use(({ reads }) => reads.read((rows) => rows.entry(beat))),
   beats: Stream.orDie(access.stream(({ listeners }) => listeners.beats)),
   content: access.use(({ contents }) => contents.uploads.begin)
 })

@@ -12,9 +12,9 @@ import type { Access } from "./Access.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
 const make = (access: Access): SpaceDebug => ({
-  view: access.use(({ barrier, group, reads, state: { derivation } }) =>
-    reads.read(() => ({ beat: barrier.durable, breakpoints: [...derivation.inspector.breakpoints], held: group.held }))),
-  breakAt: (nodes) => access.use(({ reads, state: { derivation } }) => reads.read(() => derivation.inspector.breakAt(nodes)))
+  view: access.use(({ barrier, graph: { inspector }, group, reads }) =>
+    reads.read(() => ({ beat: barrier.durable, breakpoints: [...inspector.breakpoints], held: group.held }))),
+  breakAt: (nodes) => access.use(({ graph, reads }) => reads.read(() => graph.inspector.breakAt(nodes)))
 })
 
 /**

@@ -16,7 +16,7 @@ import type { LiveSpace } from "../live/LiveSpace.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
 /** An open space, as the faces of its ledgers use it. */
-export type Source = Pick<LiveSpace, "commands" | "publication" | "reads" | "state">
+export type Source = Pick<LiveSpace, "commands" | "look" | "name" | "publication" | "reads" | "runs">
 
 /** The records of a ledger in an open space. */
 export interface RecordReads<K extends Kinds> {
@@ -99,8 +99,8 @@ export const of = <K extends Kinds, C extends LedgerCommand>(
   access: Access
 ): SpaceFace<Face<K>> => {
   const made = Object.entries<(body: never, id: string, look: Look) => C>(commands).map(([name, command]) =>
-    [name, (body: never, id: string, { state }: Source): Command =>
-      ({ kind: "ledger", ledger: face.ledger, command: command(body, id, state) })] as const)
+    [name, (body: never, id: string, { look }: Source): Command =>
+      ({ kind: "ledger", ledger: face.ledger, command: command(body, id, look) })] as const)
   return make({
     face,
     ...closed === undefined ? {} : { closed },

@@ -16,13 +16,13 @@ import type { Access } from "./Access.ts"
 import type { LiveSpace } from "../live/LiveSpace.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
-type Source = Pick<LiveSpace, "reads" | "state">
+type Source = Pick<LiveSpace, "graph" | "reads">
 
 const reported = (view: Introspection.GraphPage): GraphReport =>
   ({ ...view, stats: Introspection.stats(view), findings: Introspection.diagnose(view) })
 
-const pageOf = ({ reads, state: { derivation } }: Source, { after, limit }: Page<number>): Effect.Effect<GraphReport, ReadError> =>
-  reads.page(() => reported(derivation.page({ after, limit, rows: MAX_ROWS })))
+const pageOf = ({ graph, reads }: Source, { after, limit }: Page<number>): Effect.Effect<GraphReport, ReadError> =>
+  reads.page(() => reported(graph.page({ after, limit, rows: MAX_ROWS })))
 
 const whole = (space: Source): Effect.Effect<GraphReport, ReadError> =>
   Effect.gen(function*() {
@@ -40,14 +40,14 @@ const whole = (space: Source): Effect.Effect<GraphReport, ReadError> =>
 const make = (access: Access): SpaceGraph => ({
   view: access.use(whole),
   page: (page) => access.use((space) => pageOf(space, page)),
-  failed: (text) => access.use(({ reads, state: { derivation } }) => reads.read(() => {
-    const node = derivation.failed(Address.parse(text))
+  failed: (text) => access.use(({ graph, reads }) => reads.read(() => {
+    const node = graph.failed(Address.parse(text))
     if (node === undefined) return undefined
     const { code, message } = errorOf(node.run?.error, true)
     return { name: node.definition.name, code, message }
   })),
-  trace: (kinds) => access.use(({ reads, state: { derivation } }) => reads.read(() => derivation.inspector.follow(kinds))),
-  traces: access.use(({ reads, state: { derivation: { inspector: { trace } } } }) => reads.page(() =>
+  trace: (kinds) => access.use(({ graph, reads }) => reads.read(() => graph.inspector.follow(kinds))),
+  traces: access.use(({ graph: { inspector: { trace } }, reads }) => reads.page(() =>
     ({ kinds: trace.active, run: trace.get("run"), invalid: trace.get("invalid"), pass: trace.get("pass") })))
 })
 

@@ -14,21 +14,18 @@ import { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { AwaitedRow, RunDetails, RunRow, StepRow } from "../../durable/Schemas.ts"
 import * as Step from "../../durable/Step.ts"
 import * as CellRecords from "../../ledger/CellRecords.ts"
-import type { Page, Search } from "../../ledger/Outside.ts"
+import type { Look, Page, Search } from "../../ledger/Outside.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import * as DeadLetter from "../beat/command/DeadLetter.ts"
 import * as OwnId from "../model/OwnId.ts"
 import { stepAddress } from "../runs/Segment.ts"
 import { reader } from "../runs/SegmentReceipts.ts"
-import type { LiveState } from "../beat/loop/LiveState.ts"
+import type { OpenRuns } from "../live/OpenRuns.ts"
 import { Pending } from "../model/Signal.ts"
 import type { CountedRows, ListedStore } from "../view/CountedRows.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { SpacePart } from "./SpacePart.ts"
 import * as SpaceFace from "./SpaceFace.ts"
-
-/** The members of the state of a space that reads of runs use. */
-type State = Pick<LiveState, "clock" | "hash" | "inbox" | "mode" | "space" | "store">
 
 /** The cursor of the dead runs, which follow the open ones: this, and the cell of a letter. */
 const DEAD = "dead"
@@ -58,24 +55,26 @@ type Kinds = KindsOf<typeof face>
  * The open runs in the order of their ids, and then the dead ones; or all runs. A page may have fewer than were asked for,
  * and costs its runs, however many are over.
  */
-const list: SpaceFace.RecordReads<Kinds>["list"] = ({ reads, state }, { after, all = false, limit }) => reads.page((rows) => {
-  const runs = new RunReads(state, rows)
+const list: SpaceFace.RecordReads<Kinds>["list"] = ({ look, reads, runs: open }, { after, all = false, limit }) => reads.page((rows) => {
+  const runs = new RunReads({ hash: look.hash, open, rows })
   if (all) return CellRecords.pages({ folder: Dossier.FOLDER, isDeep: true, rowOf: (_, oid) => runs.rowOf(oid) })(rows, { after, limit })
   return after?.startsWith(DEAD) === true ? runs.dead(after, limit) : runs.open(after, limit)
 })
 
 /** A run, its log a page at a time. */
-export const get: SpaceFace.RecordReads<Kinds>["get"] = ({ reads, state }, oid) =>
-  reads.search((rows) => new RunReads(state, rows).whole(oid))
+export const get: SpaceFace.RecordReads<Kinds>["get"] = ({ look, reads, runs: open }, oid) =>
+  reads.search((rows) => new RunReads({ hash: look.hash, open, rows }).whole(oid))
 
 /** The durable runs of a space, as one page reads them. */
 class RunReads {
-  private readonly state: State
+  private readonly hash: Look["hash"]
+  private readonly runs: OpenRuns
   private readonly store: CountedRows
 
-  constructor(state: State, store: CountedRows) {
-    this.state = state
-    this.store = store
+  constructor({ hash, open, rows }: { readonly hash: Look["hash"]; readonly open: OpenRuns; readonly rows: CountedRows }) {
+    this.hash = hash
+    this.runs = open
+    this.store = rows
   }
 
   /** A page that begins with the open runs after one of them. One that still tries its first segment is no run yet. */
@@ -84,7 +83,7 @@ class RunReads {
     const runs: Array<RunRow> = []
     let last = after
     // Each of them costs a row, so that the page ends before they do if more follow.
-    for (const oid of this.state.inbox.runs.after(after, MAX_ROWS + 1)) {
+    for (const oid of this.runs.after(after, MAX_ROWS + 1)) {
       if (runs.length >= most || store.isSpent) return { rows: runs, next: last }
       runs.push(...this.openRow(oid))
       last = oid
@@ -95,7 +94,7 @@ class RunReads {
 
   /** A page of dead runs, of the letters after a cursor. */
   dead(after: string, most: number): Page<RunRow> {
-    const { state: { hash }, store } = this
+    const { hash, store } = this
     const runs: Array<RunRow> = []
     for (let last = after; ;) {
       const from = last.slice(DEAD.length) || undefined
@@ -175,14 +174,14 @@ class RunReads {
   private awaited({ awaited, beat, number, object }: OpenHandle): AwaitedRow {
     if (awaited.kind !== "sleep") return { number, object, since: beat }
     const { due: { beat: at, moment } } = awaited
-    const { clock: { shifted } } = this.state
+    const { shifted } = this.runs
     return { number, object, since: beat, due: { beat: at, moment: moment === undefined ? undefined : moment - shifted } }
   }
 
   /** The state of a run, from its dossier and the row of its next segment. */
   private standing(run: Cells.Run): Standing {
     const { enzyme, event, isDead, note, oid, status } = run
-    const { state: { inbox, mode }, store } = this
+    const { runs, store } = this
     if (status !== undefined) return { state: "over", note: status, segment: stepsOf(store, oid) }
     if (isDead) return { state: "dead", ...note === undefined ? {} : { note }, segment: stepsOf(store, oid) }
     const row = store.waiting(event).map(Pending.fromRow).find(({ again }) => again?.enzyme === enzyme)
@@ -193,9 +192,9 @@ class RunReads {
       ...cancel === undefined ? {} : { cancel }
     }
     const reason = row?.again?.run?.isHeld === true ? CODE_MISSING : "enzyme/held"
-    if (row !== undefined && inbox.held.has(row.seq)) return { state: "held", note: reason, ...next }
-    if (mode.gated) return { state: "held", note: "pause", ...next }
-    return { state: inbox.runs.has(oid) ? "waiting" : "running", ...next }
+    if (row !== undefined && runs.isHeld(row.seq)) return { state: "held", note: reason, ...next }
+    if (runs.isPaused) return { state: "held", note: "pause", ...next }
+    return { state: runs.isWaiting(oid) ? "waiting" : "running", ...next }
   }
 }
 
@@ -206,13 +205,13 @@ const commands: SpaceFace.BeatCommands<Kinds["Verbs"]> = {
     const command: RunCommand = { verb: "cancel", oid, how: now ? "now" : "await" }
     return { kind: "ledger", ledger: face.ledger, command }
   },
-  retry: ({ anew = false }, oid, { state: { space, store } }) => {
-    const run = find(store, oid)
+  retry: ({ anew = false }, oid, { look, name }) => {
+    const run = find(look.store, oid)
     if (run === undefined) throw new RunAbsent({ oid })
     const { enzyme, event, isDead, status } = run
     if (status === "sts:ok") throw new RunState({ oid, verb: "retry", reason: "it is over" })
     if (!isDead && status === undefined) throw new RunState({ oid, verb: "retry", reason: "it was not given up. Cancel it first" })
-    return DeadLetter.redelivery(space, { id: event, enzyme, anew })
+    return DeadLetter.redelivery(name, { id: event, enzyme, anew })
   }
 }
 

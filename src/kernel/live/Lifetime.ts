@@ -7,12 +7,13 @@ import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import type { HistorySession } from "../view/HistorySession.ts"
 import type { Publication } from "./Publication.ts"
 import type { Uploads } from "./Uploads.ts"
 
 /** The members of the state of a space that its lifetime uses. */
-type State = Pick<LiveState, "derivation" | "host" | "liveClock" | "sentry" | "space">
+type State = Pick<LiveState, "derivation" | "host" | "liveClock" | "mode" | "sentry" | "space">
 
 /** The parts of a space with work in progress. */
 interface Parts {
@@ -60,6 +61,11 @@ export class Lifetime {
   retire(isRemoved = false): void {
     this.isRetired = true
     this.close(isRemoved ? "it is being removed" : "it is closed, since nothing uses it", isRemoved)
+  }
+
+  /** The name of the space with its incarnation. */
+  get origin(): string {
+    return SpaceMode.origin(this.state.mode, this.state.space)
   }
 
   /** The time of its next work by the clock of the host, as {@link GroupCommit.due} defines it. */

@@ -4,6 +4,7 @@
  * @module
  */
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { Look } from "../../ledger/Outside.ts"
 import type * as LargeContent from "../../persistence/LargeContent.ts"
 import { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
@@ -11,12 +12,14 @@ import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 import type { LiveSources } from "../view/BeatView.ts"
+import { ClearedView } from "../view/ClearedView.ts"
 import { CountedRows } from "../view/CountedRows.ts"
 import { FlushedReads } from "../view/FlushedReads.ts"
 import { HistorySession } from "../view/HistorySession.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
 import type { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
+import type { Viewer } from "../view/Space.ts"
 import { CommandQueue } from "./CommandQueue.ts"
 import { Contents } from "./Contents.ts"
 import type { ResolvePeer } from "./Delivery.ts"
@@ -26,6 +29,7 @@ import { GroupTelemetry } from "./GroupTelemetry.ts"
 import * as LiveHost from "./LiveHost.ts"
 import { Lifetime } from "./Lifetime.ts"
 import { LiveLedgers } from "./LiveLedgers.ts"
+import { OpenRuns } from "./OpenRuns.ts"
 import { OutboxRelay } from "./OutboxRelay.ts"
 import { Publication } from "./Publication.ts"
 import { SignalPosts } from "./SignalPosts.ts"
@@ -51,31 +55,34 @@ interface Dependencies {
  */
 export class LiveSpace {
   readonly name: string
-  readonly state: LiveState
   readonly barrier: OutputBarrier
   readonly group: GroupCommit
-  readonly readerState: ReaderState
   readonly commands: CommandQueue
   readonly contents: Contents
+  /** The derived cells, as views of the graph see them. */
+  readonly graph: Pick<LiveState["derivation"], "failed" | "inspector" | "page">
   readonly history: HistorySession
   readonly lifetime: Lifetime
   readonly listeners: Listeners
   readonly lists: LiveLists
+  /** The space, as commands that prove something look at it. */
+  readonly look: Look
   readonly publication: Publication
   readonly queries: LiveQueries
   readonly reads: FlushedReads
+  /** The space as a reader sees it. */
+  readonly reader: (clearance: Viewer) => ClearedView
   readonly receipts: EventReceipts
+  readonly runs: OpenRuns
   readonly signals: SignalPosts
   readonly storage: StoreUpgrade
-  private readonly deps: Dependencies
-  private readonly telemetry: GroupTelemetry
 
   constructor(state: LiveState, deps: Dependencies) {
     this.name = state.space
-    this.state = state
-    this.deps = deps
-    this.readerState = deps.readerState
-    const telemetry = this.telemetry = new GroupTelemetry(state)
+    this.graph = state.derivation
+    this.look = state
+    this.runs = new OpenRuns(state)
+    const telemetry = new GroupTelemetry(state)
     const group = this.group = new GroupCommit(state, deps.turn, {
       begins: () => {
         telemetry.begins()
@@ -88,20 +95,29 @@ export class LiveSpace {
       },
       flushed: () => telemetry.flushed(),
       rested: deps.rested,
-      stopped: (error) => this.stopped(error)
+      stopped: (error) => {
+        const { isClosed } = this.lifetime
+        telemetry.stopped(isClosed ? undefined : error)
+        deps.stopped(this, { error: isClosed ? undefined : error, hasAdvanced: this.barrier.hasAdvanced })
+        if (!isClosed) state.reporter.report(UnexpectedFailure.of(error))
+        this.publication.stopped(error)
+      }
     })
     const barrier = this.barrier = group.barrier
     const reads = this.reads = new FlushedReads(barrier, { turns: deps.pages, rows: new CountedRows(state.store) })
     const receipts = this.receipts = new EventReceipts(state, { barrier, reads })
-    this.lists = new LiveLists(state, reads)
-    this.signals = new SignalPosts(state, { barrier, receipts, used: deps.used })
+    const lists = this.lists = new LiveLists(state, reads)
+    const signals = this.signals = new SignalPosts(state, { barrier, receipts, used: deps.used })
     const commands = this.commands = new CommandQueue(state, { barrier, group })
     this.storage = new StoreUpgrade(state, { barrier, group, reads })
     const history = this.history = new HistorySession(state, { barrier, reads, turn: deps.turn })
     const listeners = this.listeners = new Listeners(barrier)
     const live: LiveSources = { receipt: (id) => receipts.find(id), view: (id) => this.publication.view(id) }
     const queries = this.queries = new LiveQueries({ state, group, reads, live, whenEnded: (tell) => listeners.whenEnded(tell) })
-    const { uploads } = this.contents = new Contents(state, { barrier, reads, store: deps.contents })
+    const contents = this.contents = new Contents(state, { barrier, reads, store: deps.contents })
+    const { uploads } = contents
+    const cleared = { state, readerState: deps.readerState, contents, lists, queries, receipts, signals }
+    this.reader = (clearance) => new ClearedView(cleared, clearance)
     const ledgers = new LiveLedgers(state, LiveHost.make(state, { commands, group, uploads }))
     const outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, barrier, group })
     const publication = this.publication = new Publication(state, { group, ledgers, listeners, outbox, queries, receipts })
@@ -109,14 +125,5 @@ export class LiveSpace {
     // A damaged store may stop the space at once, which calls all its parts.
     outbox.begin()
     group.open()
-  }
-
-  /** Tells all parts of its end. */
-  private stopped(error: SpaceStopped): void {
-    const { isClosed } = this.lifetime
-    this.telemetry.stopped(isClosed ? undefined : error)
-    this.deps.stopped(this, { error: isClosed ? undefined : error, hasAdvanced: this.barrier.hasAdvanced })
-    if (!isClosed) this.state.reporter.report(UnexpectedFailure.of(error))
-    this.publication.stopped(error)
   }
 }

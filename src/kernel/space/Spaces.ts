@@ -33,7 +33,6 @@ import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
 import { ScheduledSpaces } from "./ScheduledSpaces.ts"
 import { SpaceNames } from "./SpaceNames.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
-import * as SpaceMode from "../model/SpaceMode.ts"
 import type { Stops } from "../model/Stops.ts"
 
 /** The failures of an opening that may pass by themselves, such as that of a full disk. */
@@ -231,7 +230,8 @@ export class Spaces {
       Effect.tapError((error) => Effect.sync(() => stops.refused(name, error))),
       Effect.onError((cause) => close(Exit.failCause(cause)))
     )
-    const resident = { space, client: SpaceClient.make(api, new Access(space, this.reopen(name)), readerState) }
+    const access = new Access(space, { fork: parts.host.fork, reopen: this.reopen(name) })
+    const resident = { space, client: SpaceClient.make(api, access, readerState) }
     // A damaged store may have stopped it at once.
     if (space.barrier.error !== undefined) return resident
     this.due.opened(name)
@@ -253,8 +253,7 @@ export class Spaces {
     const { parts: { cursorKey, hash, pacemaker } } = this.deps
     // The first cursor draws the key. Before its boot, a space has the origin of each earlier one of its name.
     const key = (): string => {
-      const mode = this.spaces.get(name)?.space.state.mode
-      const origin = mode === undefined ? name : SpaceMode.origin(mode, name)
+      const origin = this.spaces.get(name)?.space.lifetime.origin ?? name
       return cursorKey === undefined || origin === name ? pacemaker.seed() : cursorKey(origin)
     }
     return this.readerStates.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, key) }

@@ -49,8 +49,8 @@ const shown = (cells: Cells, between: () => void) => {
   }
   const group = { error: undefined, whenDurable: (look: () => void) => look() }
   const reads = new FlushedReads(group, { turns: { take }, rows: new CountedRows(cells.store) })
-  const inbox = { runs: { has: () => true }, held: { has: () => false } }
-  const space = { reads, state: { inbox, mode: { gated: false }, clock: { shifted: 0 } } }
+  const runs = { isWaiting: () => true, isHeld: () => false, isPaused: false, shifted: 0 }
+  const space = { look: {}, reads, runs }
   return Effect.map(SpaceRuns.get(space as never, OID), (run) => ({ pages, since: run?.since, beats: run?.steps.map(({ beat }) => beat) }))
 }
 
