@@ -93,9 +93,9 @@ export class Host extends Context.Service<Host, {
   readonly signer: (config: Config) => Effect.Effect<Signer | undefined, CliFailure>
   /**
    * Opens the project until the scope closes. All accepted signals are durable by then. A project that writes `none` runs no
-   * beat, and one that writes to `memory` leaves no file either.
+   * beat, and one that writes to `memory` leaves no file either. A `server` writes all, in a process prepared for it.
    */
-  readonly open: (config: Config, writes?: Writes) => Effect.Effect<Project, CliFailure, Scope.Scope>
+  readonly open: (config: Config, use: "server" | Writes) => Effect.Effect<Project, CliFailure, Scope.Scope>
   /** Has a supervisor start another process after the end of this one. Returns whether there is a supervisor. */
   readonly renew: (reason: string) => boolean
   /** Restarts this process without access to files outside the project, unless it is confined already. */

@@ -48,6 +48,10 @@ export interface Server {
 /** The functions that differ between hosts. */
 export interface Platform {
   readonly turn: Turn
+  /** Prepares the process of a command line. An import alone changes nothing of its process. */
+  readonly begin?: () => void
+  /** Prepares the process for a server, and returns its turn. */
+  readonly serving?: () => Turn
   readonly serve: (fetch: Fetch, address: { readonly host: string; readonly port: number }) => Promise<Server>
 }
 
@@ -78,6 +82,7 @@ const GRACE = "2 seconds"
  * Runs the command line of this process.
  */
 export const run = (platform: Platform, program: Program): void => {
+  platform.begin?.()
   const reporter = reporterTo(console.error)
   const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
   // An unhandled rejection or a throwing timer of one module must not end the process.
@@ -152,7 +157,12 @@ const layer = (
   const commands = [...Cli.names(slices), ...PluginCommands.names]
   const given = { ...configuration && { configuration }, ...pageModule && { pageModule } }
   const site = { root, commands, modules, slices, pacemaker: HostPacemaker.layer(platform.turn), reporter, ...given }
-  const sites = { all: site, memory: { ...site, modules: passing }, none: { ...site, modules: passing, holds: all } }
+  const sites = {
+    server: () => ({ ...site, pacemaker: HostPacemaker.layer(platform.serving?.() ?? platform.turn) }),
+    all: () => site,
+    memory: () => ({ ...site, modules: passing }),
+    none: () => ({ ...site, modules: passing, holds: all })
+  }
   return Layer.succeed(Host, {
     root,
     installation,
@@ -161,9 +171,9 @@ const layer = (
     config: (environment) => Effect.mapError(config(environment), from),
     draw: HostAccess.draw,
     signer: (config) => Effect.mapError(NodeKey.signer(root, config.key), from),
-    open: (config, writes = "all") =>
+    open: (config, use) =>
       Effect.map(
-        Effect.mapError(Project.open(config, sites[writes]), from),
+        Effect.mapError(Effect.suspend(() => Project.open(config, sites[use]())), from),
         ({ app, ...project }) => ({ ...project, fetch: app.fetch })
       ),
     renew: (reason) => {

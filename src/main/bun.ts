@@ -29,7 +29,8 @@ declare const Bun: {
  * The platform of Bun: its HTTP server and its event loop.
  */
 export const platform: Main.Platform = {
-  turn: IdleCollector.collectWhenIdle({
+  turn,
+  serving: () => IdleCollector.collectWhenIdle({
     turn,
     later: IdleCollector.later,
     collect: async () => void Bun.gc(true)

@@ -69,7 +69,8 @@ const collect = async (): Promise<void> => {
  * The platform of Deno: its HTTP server and its event loop.
  */
 export const platform: Main.Platform = {
-  turn: IdleCollector.collectWhenIdle({ turn, later: IdleCollector.later, collect }),
+  turn,
+  serving: () => IdleCollector.collectWhenIdle({ turn, later: IdleCollector.later, collect }),
   serve: async (fetch, { host, port }) => {
     const options = { hostname: host, port, onListen: () => undefined }
     const server = Deno.serve(options, (request, info) => fetch(request, () => info?.remoteAddr?.hostname))

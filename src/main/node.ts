@@ -9,17 +9,25 @@ import type { AddressInfo } from "node:net"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import type * as Main from "./Main.ts"
+import type { Turn } from "../kernel/model/Pacemaker.ts"
 import { turn } from "./host/HostTurn.ts"
 import * as IdleCollector from "./host/IdleCollector.ts"
 
-// Disable pretenuring: V8 allocates objects in the old generation if earlier ones of the same site survived a minor
-// collection. Under load, the objects of requests that wait for a flush survive. They would die old and keep young
-// objects alive.
-setFlagsFromString("--no-allocation-site-pretenuring")
+/** Sets the flags of the engine for a server. Its turns collect garbage when it is idle. */
+const serving = (): Turn => {
+  // Disable pretenuring: V8 allocates objects in the old generation if earlier ones of the same site survived a minor
+  // collection. Under load, the objects of requests that wait for a flush survive. They would die old and keep young
+  // objects alive.
+  setFlagsFromString("--no-allocation-site-pretenuring")
+  return IdleCollector.collectWhenIdle({ turn, later: IdleCollector.later, collect })
+}
 
-// Compile baseline code on the main thread: a background thread that finds the heap full there waits for a collection, which a main
-// thread that ends, and waits for its threads, never makes. A command hung so in one of 30 answers of 64 MiB (nodejs/node#54918).
-setFlagsFromString("--no-concurrent-sparkplug")
+/**
+ * Has the engine compile baseline code on the main thread: a background thread that finds the heap full there waits for a collection,
+ * which a main thread that ends, and waits for its threads, never makes. A command hung so in one of 30 answers of 64 MiB
+ * (nodejs/node#54918).
+ */
+const begin = (): void => setFlagsFromString("--no-concurrent-sparkplug")
 
 type Collect = (options: Readonly<Record<string, string>>) => void
 
@@ -53,7 +61,9 @@ const serverOptions = { requestTimeout: 0, headersTimeout: 60_000, keepAlive: tr
  * The platform of Node: its HTTP server and its event loop.
  */
 export const platform: Main.Platform = {
-  turn: IdleCollector.collectWhenIdle({ turn, later: IdleCollector.later, collect }),
+  turn,
+  begin,
+  serving,
   serve: (fetch, { host, port }) =>
     new Promise((resolve, reject) => {
       const server = serve(

@@ -73,10 +73,10 @@ const platform = async (): Promise<Platform> =>
     ? (await import("../../src/main/deno.ts")).platform
     : (await import("../../src/main/node.ts")).platform
 
-const { serve, turn } = await platform()
+const { serve, serving, turn } = await platform()
 const provider = syncMicros === undefined ? sqlite.provides.persistence! : unsynced(Number(syncMicros))
 const layer = BenchKernel.layer(BenchKernel.counted(provider({ folder: folder!, options: {} }), counts), {
-  host: Layer.mergeAll(HostHash.layer, HostPacemaker.layer(turn)),
+  host: Layer.mergeAll(HostHash.layer, HostPacemaker.layer(serving?.() ?? turn)),
   reactor: Reactor.native([noop])
 })
 

@@ -17,7 +17,8 @@ const platform = async (): Promise<Platform> =>
 
 const resident = (): number => Math.round(process.memoryUsage().rss / 1_048_576)
 
-const { turn } = await platform()
+const { serving, turn: plain } = await platform()
+const turn = serving?.() ?? plain
 
 const kinds = {
   objects: { each: 10_000, gap: Infinity, make: (i: number): unknown => ({ i, text: `x${i}` }) },

@@ -98,7 +98,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
         `${config.data}/server.json`
     })
   }
-  const { closeStreams, fetch, found, localToken, reloads, resume } = yield* host.open(config)
+  const { closeStreams, fetch, found, localToken, reloads, resume } = yield* host.open(config, "server")
   for (const name of config.disabled) {
     if (!found.enzymes.some(({ enzyme }) => enzyme.name === name)) {
       yield* Output.note(`no enzyme is called "${name}", so none is disabled by that name`)

@@ -44,7 +44,7 @@ const sum = Computation.make({
 const folder = mkdtempSync(join(tmpdir(), "systole-young-"))
 const layer = Kernel.layer(Slices.all).pipe(
   Layer.provide(unsynced(0)({ folder, options: {} })),
-  Layer.provide(Layer.mergeAll(HostPacemaker.layer(platform.turn), Registry.layer, Scheduler.layer(), Reactor.none)),
+  Layer.provide(Layer.mergeAll(HostPacemaker.layer(platform.serving?.() ?? platform.turn), Registry.layer, Scheduler.layer(), Reactor.none)),
   Layer.provide(HashLayer.layer),
   Layer.provide(Layer.succeed(KernelSettings, {
     tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults
