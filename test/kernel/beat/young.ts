@@ -42,9 +42,10 @@ const sum = Computation.make({
 
 // Nothing waits for the disk: a sync makes no objects.
 const folder = mkdtempSync(join(tmpdir(), "systole-young-"))
+const turn = platform.serving?.() ?? platform.turn
 const layer = Kernel.layer(Slices.all).pipe(
   Layer.provide(unsynced(0)({ folder, options: {} })),
-  Layer.provide(Layer.mergeAll(HostPacemaker.layer(platform.serving?.() ?? platform.turn), Registry.layer, Scheduler.layer(), Reactor.none)),
+  Layer.provide(Layer.mergeAll(HostPacemaker.layer(turn), Registry.layer, Scheduler.layer(), Reactor.none)),
   Layer.provide(HashLayer.layer),
   Layer.provide(Layer.succeed(KernelSettings, {
     tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults

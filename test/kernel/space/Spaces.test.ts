@@ -80,8 +80,7 @@ describe("a kernel with more spaces than may be open", () => {
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot({ ...few, idleMillis: 60_000 })
-      const spaces = yield* Effect.forEach(["used", "unused", "listened"], (name) => kernel.space(name))
-      const [used, unused, listened] = [spaces[0]!, spaces[1]!, spaces[2]!]
+      const [used, unused, listened] = yield* Effect.all([kernel.space("used"), kernel.space("unused"), kernel.space("listened")])
       yield* add(unused, 5)
       const listening = yield* Effect.forkChild(Stream.runDrain(listened.watch("/data/x")), { startImmediately: true })
       for (let period = 0; period < 3; period++) {

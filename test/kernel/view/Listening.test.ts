@@ -10,8 +10,8 @@ import * as TestMachine from "../TestMachine.ts"
 interface Listened {
   readonly listeners: { readonly size: number }
   readonly queries: { readonly subscriptions: { readonly byKey: { readonly size: number } } }
-  readonly state: { store: SpaceStore; readonly derivation: { readonly pulls: { readonly size: number } } }
-  readonly barrier: { readonly error: unknown }
+  readonly graph: { readonly pulls: { readonly size: number } }
+  readonly barrier: { readonly error: unknown; readonly state: { store: SpaceStore } }
   readonly lifetime: { readonly close: (reason: string) => void }
 }
 
@@ -19,8 +19,8 @@ const inside = (space: Space): Listened => OpenSpace.of<Listened>(space)
 
 /** Number of subscriptions, listeners, and pending pulls. */
 const listening = (space: Space): number => {
-  const { listeners, queries, state } = inside(space)
-  return listeners.size + queries.subscriptions.byKey.size + state.derivation.pulls.size
+  const { graph, listeners, queries } = inside(space)
+  return listeners.size + queries.subscriptions.byKey.size + graph.pulls.size
 }
 
 const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })
@@ -148,7 +148,7 @@ describe("a subscriber", () => {
       const modules = [first, slow, enzyme("count", (tx) => tx.increment("/data/n"))]
       const space = yield* machine.boot(modules, { pace: "demand" })
       yield* space.idle
-      const { state } = inside(space)
+      const { barrier: { state } } = inside(space)
       const late: Array<Batch> = []
       const { store } = state
       state.store = new Proxy(store, {
