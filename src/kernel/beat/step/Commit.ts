@@ -91,7 +91,7 @@ export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatI
   const merged = Merge.merge(executed, state)
   const facts = new DiagnosticsCommit.Facts(transaction)
   DiagnosticsCommit.attach(transaction, ledgers)
-  if (merged.falls) Lifecycle.shutDown(transaction, ledgers)
+  if (merged.shutsDown) Lifecycle.shutDown(transaction, ledgers)
   ledgers.commit()
   DiagnosticsCommit.put(transaction, captured.inputs, facts)
   Expiry.retire(captured.retired, transaction, state)

@@ -76,7 +76,7 @@ export class Merged {
   /** All flights of the beat, in the order of the agenda. */
   readonly flights: Array<InFlight> = []
   /** Whether an outcome was fatal, so that the space shuts down. */
-  falls = false
+  shutsDown = false
 
   constructor(captured: Captured, state: MergeSpace) {
     this.captured = captured
@@ -94,38 +94,38 @@ export class Merged {
 export const merge = ({ captured, runs }: Executed, state: MergeSpace): Merged => {
   const merged = new Merged(captured, state)
   const flights = taken(captured.inputs)
-  for (const handling of runs) conclude(handling, merged)
+  for (const handling of runs) concludeSafely(handling, merged)
   for (const input of captured.inputs) if (input.flight.discarded) state.runs.discard(input, merged)
   for (const flight of flights) complete(flight, merged)
   return merged
 }
 
 /** Applies the outcome of one run. A failure here ends the handling; only a failure of the store stops the space. */
-const conclude = (handling: ExecutedHandling, merged: Merged): void => {
+const concludeSafely = (handling: ExecutedHandling, merged: Merged): void => {
   try {
-    decide(handling, merged)
+    conclude(handling, merged)
   } catch (error) {
     if (error instanceof PersistenceError) throw error
     // Writes of several runs are combined only here, which may fail: an increment of a value that is no longer a number.
     const failed = failure(error)
-    bury(handling, isUndone(handling.outcome) ? undoLost(failed) : failed, merged)
+    deadLetter(handling, isUndone(handling.outcome) ? undoLost(failed) : failed, merged)
   }
 }
 
-const decide = (handling: ExecutedHandling, merged: Merged): void => {
+const conclude = (handling: ExecutedHandling, merged: Merged): void => {
   const { entry, flight, outcome } = handling
   if (InFlights.isMerged(outcome)) return succeed(handling, outcome, merged)
   if (outcome.kind === "conflict") throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   // Without an enzyme, a further attempt cannot run.
   const canWait = entry !== undefined && outcome.kind !== "fatal"
   const size = FAILURE + (flight.signal.payload?.text.length ?? 0)
-  if (canWait && !merged.transaction.stage.take(size)) return lose(handling, { key: undefined }, merged)
+  if (canWait && !merged.transaction.stage.take(size)) return retryAfterConflict(handling, { key: undefined }, merged)
   if (outcome.kind === "retry") {
-    if (outcome.code === CODE_MISSING) return hold(handling, outcome, merged)
-    if (outcome.code === GATED) return park(handling, outcome.until, merged)
+    if (outcome.code === CODE_MISSING) return waitForModule(handling, outcome, merged)
+    if (outcome.code === GATED) return waitForGate(handling, outcome.until, merged)
     if (mayRepeat(handling, outcome.code, merged)) return repeat(handling, outcome, merged)
   }
-  bury(handling, outcome.undo === "waits" ? undoLost(outcome, outcome.tag) : outcome, merged)
+  deadLetter(handling, outcome.undo === "waits" ? undoLost(outcome, outcome.tag) : outcome, merged)
 }
 
 /** Whether a run ended by its cancellation, and its last segment is to be merged. */
@@ -148,14 +148,14 @@ const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: 
   for (const list of lists) size += list.size
   draft.launch(size)
   const lock = lockOver(transaction, draft)
-  if (lock !== undefined) return lose(handling, { key: SpaceMode.lockAddress(lock).key, holder: holderOf(lock, merged) }, merged)
+  if (lock !== undefined) return retryAfterConflict(handling, lostTo(lock, merged), merged)
   const conflict = transaction.stage.merge(draft, handling.run)
-  if (conflict !== undefined) return lose(handling, conflict, merged)
+  if (conflict !== undefined) return retryAfterConflict(handling, conflict, merged)
   if (draft.launches.length > 0) captured.ledgers.merge(draft, { run: handling.run, depth: handling.flight.signal.depth })
-  if (draft.reports.length > 0 && DiagnosticsCommit.take(draft.reports, handling, transaction)) merged.falls = true
+  if (draft.reports.length > 0 && DiagnosticsCommit.take(draft.reports, handling, transaction)) merged.shutsDown = true
   if (outcome.kind === "waits") wait(handling, outcome, merged)
   else if (outcome.kind === "ok") finish(handling, merged)
-  else bury(handling, outcome, merged)
+  else deadLetter(handling, outcome, merged)
   for (const emission of draft.emissions) emit(emission, handling, merged)
   transaction.bindings.keep(lists, handling.run)
   for (const [hash, bytes] of draft.blobs ?? []) {
@@ -167,7 +167,7 @@ const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: 
 /** A durable run goes on with a later segment. */
 const wait = (handling: ExecutedHandling, { segment }: Waits, merged: Merged): void => {
   const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
-  again(handling, merged, { ...next, segment: segment + 1 })
+  requeue(handling, merged, { ...next, segment: segment + 1 })
 }
 
 /** The handling is over; a durable one closes its operation. */
@@ -206,12 +206,12 @@ const lockOver = ({ mode }: BeatTransaction, { own }: Draft): string | undefined
   return undefined
 }
 
-/** The holder of a lock, as the entry of the beat names it. */
-const holderOf = (lock: string, { transaction: { mode, moment } }: Merged): string | undefined =>
-  Semantics.follows(moment, "holderIsNamed") ? mode.locks.get(lock) : undefined
+/** A lock as the cause of a lost run, with its holder as the entry of the beat names it. */
+const lostTo = (lock: string, { transaction: { mode, moment } }: Merged): Lost =>
+  ({ key: SpaceMode.lockAddress(lock).key, holder: Semantics.follows(moment, "holderIsNamed") ? mode.locks.get(lock) : undefined })
 
 /** Queues a run that lost a conflict: it waits in line at the document. A run that exceeded the size of the beat waits at its receipt. */
-const lose = (handling: ExecutedHandling, { holder, isDerived, key }: Lost, merged: Merged): void => {
+const retryAfterConflict = (handling: ExecutedHandling, { holder, isDerived, key }: Lost, merged: Merged): void => {
   const document = key ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
   handling.outcome = { kind: "conflict", document, isDerived, holder }
   // Waiting for a lock is no contention, so it does not count as a loss.
@@ -221,7 +221,7 @@ const lose = (handling: ExecutedHandling, { holder, isDerived, key }: Lost, merg
     merged.transaction.diagnostics.push(Diagnostic.of("run/conflict", { ...DiagnosticsCommit.about(handling), note }))
   }
   const { attempt, headOf, timeouts } = handling
-  again(handling, merged, { why: "conflict", document, previous: headOf, losses, attempt, timeouts, due: undefined })
+  requeue(handling, merged, { why: "conflict", document, previous: headOf, losses, attempt, timeouts, due: undefined })
 }
 
 /** Queues a further attempt of a run that failed retryably or got stuck. */
@@ -229,7 +229,7 @@ const repeat = (handling: ExecutedHandling, outcome: Failed, merged: Merged): vo
   const { code } = outcome
   const why = code === STUCK ? "stuck" : "retry"
   const time = RetryTime.decide(handling, outcome, merged)
-  if ("code" in time) return bury(handling, outcome.undo === "waits" ? undoLost(time) : time, merged)
+  if ("code" in time) return deadLetter(handling, outcome.undo === "waits" ? undoLost(time) : time, merged)
   const { date, due } = time
   if (date !== undefined) handling.outcome = { ...outcome, next: date }
   if (why === "stuck") {
@@ -237,25 +237,25 @@ const repeat = (handling: ExecutedHandling, outcome: Failed, merged: Merged): vo
     merged.transaction.diagnostics.push(Diagnostic.of("run/stuck", { ...DiagnosticsCommit.about(handling), note }))
   }
   const timeouts = handling.timeouts + (code === Run.TIMEOUT ? 1 : 0)
-  again(handling, merged, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts, due })
+  requeue(handling, merged, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts, due })
 }
 
 /** Queues a run that read a derived cell behind a closed gate. It runs when the gate opens, as the same attempt. */
-const park = (handling: ExecutedHandling, until: number | undefined, merged: Merged): void => {
+const waitForGate = (handling: ExecutedHandling, until: number | undefined, merged: Merged): void => {
   const { clock } = merged.transaction.moment
   const due = Signal.due({ ms: Math.max(0, (until ?? clock) - clock) }, sinceOf(merged.transaction, merged.state))
   const { attempt, timeouts } = handling
-  again(handling, merged, { why: "gate", document: undefined, losses: 0, attempt, timeouts, due })
+  requeue(handling, merged, { why: "gate", document: undefined, losses: 0, attempt, timeouts, due })
 }
 
 /** Queues a run whose module is missing. It goes on when the modules change, and at the next start. */
-const hold = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
+const waitForModule = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
   const { flight: { signal }, key, segment } = handling
   const note = `${key} waits for its module with ${signal.id}`
   const about = { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, raised: outcome, note }
   merged.transaction.diagnostics.push(Diagnostic.of(CODE_MISSING, about))
   const next = { why: "segment", document: undefined, losses: 0, attempt: handling.attempt, timeouts: 0, due: undefined } as const
-  again(handling, merged, { ...next, segment })
+  requeue(handling, merged, { ...next, segment })
 }
 
 /** A further attempt: its reason, its due time, and the losses and time-outs before it. */
@@ -266,7 +266,7 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
   readonly due: Due | undefined
 }
 
-const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...rest }: Attempt): void => {
+const requeue = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...rest }: Attempt): void => {
   const { entry, flight, key } = handling
   const { state, transaction } = merged
   const run = state.runs.wait(handling, merged)
@@ -291,16 +291,16 @@ const again = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...r
 }
 
 /** Ends a handling that failed permanently: writes its dead letter and its diagnostic. */
-const bury = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
+const deadLetter = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
   merged.state.runs.die(handling, outcome.code, merged)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
-  tell(handling, outcome, merged)
+  sendOnDead(handling, outcome, merged)
   const isFatal = outcome.kind === "fatal"
-  if (isFatal && handling.entry?.enzyme.onFatal !== "continue") merged.falls = true
+  if (isFatal && handling.entry?.enzyme.onFatal !== "continue") merged.shutsDown = true
   const refusal = handling.draft?.refusal
   const sealed = refusal instanceof Envelope.SealedCell && outcome.code === refusal.code ? refusal : undefined
   const topic = outcome.code === UNDO_LOST ? "run/undo-lost" : sealed === undefined ? "run/dead" : "cell.store.readonly"
@@ -330,7 +330,11 @@ const droppedBy = (handling: ExecutedHandling, outcome: Failed): string => {
 const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`
 
 /** Sends the signal of `onDead`. */
-const tell = ({ entry, flight: { signal }, key, label }: ExecutedHandling, { code }: Failed, { state, transaction }: Merged): void => {
+const sendOnDead = (
+  { entry, flight: { signal }, key, label }: ExecutedHandling,
+  { code }: Failed,
+  { state, transaction }: Merged
+): void => {
   const path = entry?.enzyme.onDead
   if (path === undefined) return
   const { beat } = transaction.moment
