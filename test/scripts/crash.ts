@@ -1,25 +1,40 @@
 /**
  * `npm run crash [-- --kills 200] [--seed 1] [--host node|deno|bun]`: kills a
  * server over SQLite repeatedly, in which two events also end the process, and
- * counts lost and repeated handlings.
+ * counts lost and repeated handlings. With `--upgrade 10` or `--upgrade 11` it upgrades stores of that format under load instead,
+ * and with `--older FOLDER` the version of that work tree takes them back before the upgrade is finished.
  *
  * @module
  */
 import process from "node:process"
 import * as Crash from "../crash/Crash.ts"
+import * as Upgrade from "../crash/Upgrade.ts"
 import { hosts } from "./Host.ts"
 import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 
-const { values: { host, kills, seed } } = Options.read({
+const { values: { host, kills, older, seed, upgrade } } = Options.read({
   script: "crash",
   about: "Kills a server over SQLite again and again, in which two events also end the process, and counts lost and repeated handlings.",
   options: {
     kills: Options.whole("How often it is killed", 200, 1),
     seed: Options.whole("Draws the load and the moments", 1),
-    host: Options.choice("HOST", "The host of the server", { among: hosts, absent: "node" })
+    host: Options.choice("HOST", "The host of the server", { among: hosts, absent: "node" }),
+    upgrade: Options.choice("FORMAT", "Upgrades stores of this format under load instead", { among: ["10", "11"], absent: undefined }),
+    older: Options.text("FOLDER", "The work tree of a version before, which takes the stores back before the upgrade is finished", undefined)
   }
 })
+
+/** Upgrades stores under load, and prints the result. */
+const upgraded = async (format: 10 | 11): Promise<void> => {
+  const { acknowledged, after, before, faults, lost, twice } = await Upgrade.run({ seed, kills, format, older })
+  const row = [3 * kills, acknowledged, lost, twice, before.join(), after.join()].map(String)
+  console.log(render(["kills", "acknowledged", "lost", "twice", "before", "after"], [row]))
+  for (const fault of faults) console.error(fault)
+  process.exit(lost > 0 || twice > 0 || faults.length > 0 ? 1 : 0)
+}
+
+if (upgrade !== undefined) await upgraded(upgrade === "10" ? 10 : 11)
 
 const onRestart = (kill: number, acknowledged: number): void =>
   void process.stderr.write(`killed ${kill} times, ${acknowledged} acknowledged\n`)
