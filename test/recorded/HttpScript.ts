@@ -151,7 +151,16 @@ const history: ReadonlyArray<Line> = [
   post(`${S}/clock`),
   post(`${S}/clock/reset`),
   post("/v1/spaces/nobody/clock/reset"),
-  get(`${S}/clock/reset`)
+  get(`${S}/clock/reset`),
+  get(`${S}/store`),
+  get("/v1/spaces/nobody/store"),
+  post(`${S}/store/upgrade`),
+  post(`${S}/store/upgrade?limit=x`),
+  get(`${S}/store/finish`),
+  post(`${S}/store/finish`),
+  post("/v1/spaces/nobody/store/finish"),
+  post(`${S}/store/upgrade?limit=1`),
+  get(`${S}/store`)
 ]
 
 const control: ReadonlyArray<Line> = [

@@ -21,7 +21,7 @@ const { values: { host, kills, older, seed, upgrade } } = Options.read({
     seed: Options.whole("Draws the load and the moments", 1),
     host: Options.choice("HOST", "The host of the server", { among: hosts, absent: "node" }),
     upgrade: Options.choice("FORMAT", "Upgrades stores of this format under load instead", { among: ["10", "11"], absent: undefined }),
-    older: Options.text("FOLDER", "The work tree of a version before, which takes the stores back before the upgrade is finished", undefined)
+    older: Options.text("FOLDER", "The work tree of a version before, which takes the stores back before an upgrade ends", undefined)
   }
 })
 
