@@ -54,7 +54,7 @@ const outcome = ({ broken, enzymes }: Loader.Found) => ({
 
 const messages = ({ broken }: Loader.Found) => broken.map(({ message }) => message).join("\n")
 
-/** What the enzyme that takes no service and those that are registered do in a space. */
+/** The values of cells after a beat with a signal for each enzyme. */
 const isRunning = Effect.fnUntraced(function*(...cells: ReadonlyArray<string>) {
   const kernel = yield* Kernel
   const space = yield* kernel.space("test", { create: true })

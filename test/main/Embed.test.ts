@@ -146,6 +146,7 @@ describe("An embedded runtime", () => {
     inFolder(async (data) => {
       const plugin = Plugin.make({ name: "words", version: "1.0.0", services: Layer.succeed(Word, "Hello, "), enzymes: [welcome] })
       const memory = { config: { persistence: "memory" }, public: true } as const
+      const hasty = { ...memory, config: { ...memory.config, limits: { serviceMillis: 20 } } }
       await using systole = await Embed.open({ modules: [plugin], services: Layer.succeed(Mark, "!"), config: config(data) })
       const space = await Effect.runPromise(systole.kernel.space("home", { create: true }))
       await Effect.runPromise(space.handled({ signal: "/signals/welcome/ada" }))
@@ -154,10 +155,7 @@ describe("An embedded runtime", () => {
         [{ ...memory, modules: [plugin] }, "no plugin provides \"test/Mark\""],
         [{ ...memory, modules: [], services: Layer.effect(Mark, Effect.fail(new Error("no ink"))) }, "its layer fails: no ink"],
         [{ ...memory, modules: [], services: Layer.effect(Mark, Effect.sync(() => String(Date.now()))) }, "Date.now()"],
-        [
-          { modules: [], config: { ...memory.config, limits: { serviceMillis: 20 } }, public: true, services: Layer.effect(Mark, Effect.never) },
-          "its layer is not built within 20 ms"
-        ]
+        [{ ...hasty, modules: [], services: Layer.effect(Mark, Effect.never) }, "its layer is not built within 20 ms"]
       ]
       for (const [options, text] of cases) {
         const refused = await failure(options)

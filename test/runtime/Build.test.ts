@@ -103,7 +103,8 @@ describe("systole build --target workers", () => {
         "  const tx = yield* Transaction",
         "  tx.set(`/data/greetings/${name}`, [(yield* Greeting).of(name), (yield* Event).signal])",
         "})",
-        `export default Enzyme.make({ name: "greet", query: "/signals/greet/:name", services: [Greeting], run: (_, { params }) => greet(params.name) })`
+        "const run: Enzyme.Definition[\"run\"] = (_, { params }) => greet(String(params[\"name\"]))",
+        `export default Enzyme.make({ name: "greet", query: "/signals/greet/:name", services: [Greeting], run })`
       )
       await build()
       const out = join(folder, "out")

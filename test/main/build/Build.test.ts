@@ -228,6 +228,28 @@ export default Enzyme.make({ name: "greet", query: "/signals/greet", run: (tx) =
     assert.strictEqual(sent.code, 0, sent.output)
   })
 
+  test("has the commands of the plugins of its project, with their settings and in its help", {
+    "systole.config.ts": `export default { greeter: { greeting: "hello" }, spaces: { create: "on-demand" } }\n`,
+    "plugins/greeter.ts": `import * as Schema from "effect/Schema"
+import { Plugin } from "systole"
+const settings = Schema.Struct({ greeting: Schema.String })
+export default Plugin.make({ name: "greeter", version: "1.0.0", commands: { greet: "greeter/greet.ts" }, settings })
+`,
+    "plugins/greeter/greet.ts": `import * as Effect from "effect/Effect"
+import { Argument, Command, defineCommand, Output, pluginSettings } from "systole/cli"
+const command = Command.make("greet", { name: Argument.String("name"), json: Output.json }, ({ json, name }) =>
+  Effect.flatMap(pluginSettings("greeter"), ({ greeting } = {}) => Output.data(json, { greeting, name }, greeting + ", " + name)))
+export default defineCommand(command.pipe(Command.withDescription("Greet a person")))
+`,
+    "enzymes/greet.ts": greet("hello")
+  }, async ({ root, run }) => {
+    const { code, stderr } = await run("build", "--target", "node", "--out", "out")
+    assert.strictEqual(code, 0, stderr)
+    const inBuild = (...args: ReadonlyArray<string>) => runProcess([node(), "systole.js", ...args], { cwd: join(root, "out") })
+    assert.deepInclude(await inBuild("greet", "ann"), { code: 0, output: "hello, ann\n" })
+    assert.match((await inBuild("--help")).output, /greet +Greet a person/)
+  })
+
   test("refuses a bundle with a token in it", {
     "systole.config.ts": `const token = "a-token-of-development"
 export default { token, pages: { "/": () => token } }
