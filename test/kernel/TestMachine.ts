@@ -9,6 +9,7 @@ import type { Batch, Enzyme, NodeDefinition, Settings, Space } from "systole"
 import {
   Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Reactor, Registry, Scheduler, Slices, StoreUnavailable
 } from "systole"
+import { present } from "../support/Present.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SetClock from "../support/SetClock.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -131,7 +132,7 @@ export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(f
     unregister: (node) => Effect.suspend(() => Effect.orDie(newest!.unregister(node))),
     register: (module) => Effect.suspend(() => registerIn(newest!, module)),
     open: Effect.suspend(() => newest!.space("machine")),
-    stops: Effect.suspend(() => newest!.stops),
+    stops: Effect.suspend(() => present(newest).stops),
     hold: Effect.andThen(Effect.map(Deferred.make<void>(), (next) => { arrived = next }), Latch.close(gate)),
     release: Effect.asVoid(Latch.open(gate)),
     held: Effect.suspend(() => Deferred.await(arrived)),
