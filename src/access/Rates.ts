@@ -18,8 +18,11 @@ export interface Settings {
   readonly address?: Rate
 }
 
-/** A kind of callers. */
-export type Kind = keyof Settings
+/** The rate of the refused reports of workers from one address, where addresses have none. */
+export const REPORTS: Rate = { requests: 60, seconds: 60 }
+
+/** A kind of callers. Each address counts apart for the reports of workers that are refused. */
+export type Kind = keyof Settings | "report"
 
 /**
  * Whether the caller of a request has used its rate. Then a credential is looked for among the known ones without a digest of it, and
@@ -60,28 +63,41 @@ const OTHERS = "*"
  * The buckets of a host.
  */
 export class Rates {
-  private readonly settings: Settings
+  private readonly settings: Readonly<Partial<Record<Kind, Rate>>>
   /** Milliseconds since 1970. */
   private readonly now: () => number
-  private readonly callers: Readonly<Record<Kind, Map<string, Map<string, Bucket>>>> = { credential: new Map(), address: new Map() }
+  private readonly callers: Readonly<Record<Kind, Map<string, Map<string, Bucket>>>> = {
+    credential: new Map(), address: new Map(), report: new Map()
+  }
 
   constructor(settings: Settings, now: () => number) {
-    this.settings = settings
+    this.settings = { ...settings, report: settings.address ?? REPORTS }
     this.now = now
   }
 
-  /** Takes a request of a caller to a space; `undefined` if callers of its kind have no limit. */
-  take(kind: Kind, caller: string, space = ""): Taken | undefined {
+  /** Whether callers of a kind have a limit. */
+  has(kind: Kind): boolean {
+    return this.settings[kind] !== undefined
+  }
+
+  /** Takes so many requests of a caller to a space, or none of them; `undefined` if callers of its kind have no limit. */
+  take(kind: Kind, caller: string, space = "", count = 1): Taken | undefined {
     const rate = this.settings[kind]
     if (rate === undefined) return undefined
     const now = this.now()
     const bucket = this.bucketOf(this.bucketsOf(kind, caller), space, { now, rate })
     bucket.left = levelOf(bucket, rate, now)
     bucket.at = now
-    const isOver = bucket.left < 1
-    if (!isOver) bucket.left--
-    const missing = isOver ? 1 - bucket.left : rate.requests - bucket.left
+    const isOver = bucket.left < count
+    if (!isOver) bucket.left -= count
+    const missing = isOver ? count - bucket.left : rate.requests - bucket.left
     return { kind, rate, isOver, left: Math.floor(bucket.left), seconds: Math.ceil(missing * rate.seconds / rate.requests) }
+  }
+
+  /** Gives a request back that shall not count. */
+  giveBack(kind: Kind, caller: string): void {
+    const bucket = this.callers[kind].get(caller)?.get("")
+    if (bucket !== undefined) bucket.left = Math.min(bucket.left + 1, this.settings[kind]?.requests ?? 0)
   }
 
   /** Whether a caller without a space has no request left. Nothing is taken. */
@@ -93,7 +109,7 @@ export class Rates {
 
   /** The number of callers that are counted. */
   get size(): number {
-    return this.callers.credential.size + this.callers.address.size
+    return this.callers.credential.size + this.callers.address.size + this.callers.report.size
   }
 
   private bucketsOf(kind: Kind, caller: string): Map<string, Bucket> {

@@ -35,7 +35,7 @@ export interface Credential {
 export const OPERATOR = "operator"
 
 /** The id and the end of the pass that shows a credential. */
-type Ending = Pick<Credential, "id" | "until">
+type Ending = Pick<Credential, "id" | "until"> & { readonly kind?: SessionPass.Kind }
 
 /** The owner of a credential, as a host knows it now. */
 export interface Owner<A> {
@@ -60,11 +60,22 @@ export interface Parts {
   readonly root: Redacted.Redacted | undefined
 }
 
-const over = (reason: string): AccessRefused => new AccessRefused("auth/expired", `${reason}. Begin another one with POST /v1/session`)
+/** The texts of a pass that is over before its end, and the way to another one. */
+const texts: Readonly<Record<SessionPass.Kind, readonly [subject: string, verb: string, advice: string]>> = {
+  bearer: ["The bearer", "was ended", "Get another one with POST /v1/session?as=token"],
+  cookie: ["The session", "was ended", "Begin another one with POST /v1/session"],
+  link: ["The link", "was used", "Make another one with systole login"]
+}
 
-const ended = (at: number): AccessRefused => over(`The session ended at ${new Date(at).toISOString()}`)
+const over = (kind: SessionPass.Kind, at?: number): AccessRefused => {
+  const [subject, verb, advice] = texts[kind]
+  return new AccessRefused("auth/expired", `${subject} ${at === undefined ? verb : `ended at ${new Date(at).toISOString()}`}. ${advice}`)
+}
 
-const stopped = over("The session was ended")
+/** The refusal of a pass that was ended, and of a link that was used. */
+export const stopped: Readonly<Record<SessionPass.Kind, AccessRefused>> = {
+  bearer: over("bearer"), cookie: over("cookie"), link: over("link")
+}
 
 const unknown = new AccessRefused(
   "auth/missing",
@@ -117,7 +128,7 @@ export class Sessions {
     isSpent = never
   ): Found<A> | Promise<Found<A>> {
     const { set } = this.parts
-    if (shown.expires <= this.now) return { refused: ended(shown.expires) }
+    if (shown.expires <= this.now) return { refused: over(shown.kind, shown.expires) }
     // No code is computed for a pass that was not accepted before.
     if (this.digests.get(shown) === undefined && isSpent()) return { refused: unknown }
     if (this.key === undefined) return this.load().then((refused) => refused === undefined ? this.access(shown, find) : { refused })
@@ -137,10 +148,10 @@ export class Sessions {
   }
 
   /** The refusal of the pass of a credential that is over, for an answer that goes on. Its token is checked beside. */
-  refusalOf({ id = "", until = Infinity }: Ending): AccessRefused | undefined | Promise<AccessRefused | undefined> {
+  refusalOf({ id = "", kind = "cookie", until = Infinity }: Ending): AccessRefused | undefined | Promise<AccessRefused | undefined> {
     const { set } = this.parts
-    if (until <= this.now) return ended(until)
-    return set.fresh(() => set.isSpent(id) ? stopped : undefined, (refused) => refused)
+    if (until <= this.now) return over(kind, until)
+    return set.fresh(() => set.isSpent(id) ? stopped[kind] : undefined, (refused) => refused)
   }
 
   /** Milliseconds since 1970. */
@@ -152,7 +163,7 @@ export class Sessions {
     const owner = find(shown.name)
     const digest = this.digestOf(shown, key, owner?.digests ?? [""])
     if (owner === undefined || digest === undefined) return { refused: unknown }
-    if (this.parts.set.isSpent(shown.id)) return { refused: stopped }
+    if (this.parts.set.isSpent(shown.id)) return { refused: stopped[shown.kind] }
     return { owner: owner.access, credential: { name: shown.name, digest, id: shown.id, until: shown.expires } }
   }
 

@@ -57,11 +57,8 @@ export const exists = Effect.fn("DataFolder.exists")(function*(config: Config) {
   return yield* FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.exists(path.resolve(root, config.data)), () => true))
 })
 
-/**
- * The configuration of the project in its environment, with the data folder of the command line. Fails with `server/flag` if the
- * command line has `--server`, too.
- */
-export const config = Effect.gen(function*() {
+/** The configuration, with all its tokens and secrets if it is to be served. */
+const configOf = (isServed: boolean) => Effect.gen(function*() {
   if (Option.isSome(yield* RemoteServer.flag)) {
     return yield* new CliFailure({
       exit: exits.usage,
@@ -70,6 +67,17 @@ export const config = Effect.gen(function*() {
     })
   }
   const name = Option.getOrUndefined(yield* environment)
-  const configured = yield* Host.use((host) => host.config(name))
+  const configured = yield* Host.use((host) => host.config(name, isServed))
   return Option.match(yield* flag, { onNone: () => configured, onSome: (data): Config => ({ ...configured, data }) })
 })
+
+/**
+ * The configuration of the project in its environment, with the data folder of the command line. It may lack tokens and secrets, which
+ * a command that serves nobody does not need. Fails with `server/flag` if the command line has `--server`, too.
+ */
+export const config = configOf(false)
+
+/**
+ * The configuration of a project that is to be served: a token or a secret that is not set is refused.
+ */
+export const served = configOf(true)

@@ -85,8 +85,11 @@ export class Host extends Context.Service<Host, {
   readonly installation: string
   readonly pid: number
   readonly isAlive: (pid: number) => boolean
-  /** The configuration of the project in one of its environments, with defaults for absent settings. */
-  readonly config: (environment: string | undefined) => Effect.Effect<Config, CliFailure>
+  /**
+   * The configuration of the project in one of its environments, with defaults for absent settings. One that is served has all its
+   * tokens and secrets; another one those that are set.
+   */
+  readonly config: (environment: string | undefined, isServed: boolean) => Effect.Effect<Config, CliFailure>
   /** Random bytes for a secret. */
   readonly draw: (bytes: number) => Uint8Array
   /** The key of this node; `undefined` where the configuration names none. */

@@ -87,6 +87,8 @@ export interface Options extends Guard.Rules {
   readonly public?: ReadonlyArray<string> | undefined
   /** The limits of the rate of requests, on a host that has some. */
   readonly rates?: Pick<RateLimit.Parts, "addressOf" | "rates"> | undefined
+  /** The rates of the further signals of batches, on a host whose requests are counted before. */
+  readonly charges?: Pick<RateLimit.Parts, "addressOf" | "rates"> | undefined
   /** The address of a caller, on a host that limits rates elsewhere. */
   readonly addressOf?: RateLimit.AddressOf | undefined
   /** Enables the routes that step through a space. */
@@ -155,13 +157,17 @@ export const make = (services: Services, options: Options): App => {
   const accessOf = Access.make(options, services.hash, tokens === undefined ? known : { ...known, set: tokens, sessions })
   const streams = new TokenView.CallerStreams(quota, tokens, sessions?.sessions)
   const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
+  const charges = limits ?? options.charges
+  const chargeOf = (request: Request, access: Access.Access) => charges && ((count: number): Response | undefined =>
+    RateLimit.charged(charges, { request, access, connection: undefined }, count))
   const answer = (request: Request, access: Access.Access, { address, served }: Caller): Response | Promise<Response> => {
-    const { isPublic = false, refused, session, token } = access
+    const { kind, refused, session, token } = access
     if (refused !== undefined) return table.refused(refused, served)
-    const given = (): Response | Promise<Response> => table.fetch(request, { ...access, served })
-    const isBound = token !== undefined || session !== undefined || isPublic
+    const charge = kind === "credential" && request.method === "POST" ? chargeOf(request, access) : undefined
+    const given = (): Response | Promise<Response> => table.fetch(request, { ...access, charge, served })
+    const isBound = token !== undefined || session !== undefined || kind === "public"
     if (!isBound || !Sse.isWanted(request)) return given()
-    const network = isPublic ? RateLimit.networkAt(limits ?? options, request, address()) : undefined
+    const network = kind === "public" ? RateLimit.networkAt(limits ?? options, request, address()) : undefined
     return streams.answered(request, { by: access, network }, given)
   }
   // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.

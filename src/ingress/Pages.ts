@@ -47,11 +47,15 @@ export const send = async (page: Render, { hash, read }: Services, signal: Abort
   const rendered = await page({ get: get as Cell.Reading<[space: string]> })
   if (typeof rendered === "string") return new Response(rendered, { headers: { ...headers, "content-security-policy": policy } })
   const { html, script } = rendered
+  const [text] = /<!--|<\/script/i.exec(script) ?? []
+  if (text !== undefined) throw new Error(`the script of a page has the text ${text}, which HTML does not take for a script. ${advice}`)
   // Only this script may run, so values of cells in the HTML cannot inject another one.
   const allowed = `script-src 'sha256-${digest(script, hash)}'; connect-src 'self'`
-  const text = `${html}<script type="module">${script}</script>`
-  return new Response(text, { headers: { ...headers, "content-security-policy": `${policy}; ${allowed}` } })
+  const whole = `${html}<script type="module">${script}</script>`
+  return new Response(whole, { headers: { ...headers, "content-security-policy": `${policy}; ${allowed}` } })
 }
+
+const advice = "Write its first character as \\x3c within a text, or give the page a module"
 
 const digest = (text: string, hash: Hash["Service"]): string =>
   btoa(hash.hex(text).replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16))))

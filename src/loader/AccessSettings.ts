@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Nearest from "../cell/Nearest.ts"
+import * as IpAddress from "../contract/IpAddress.ts"
 import * as Jwt from "../contract/Jwt.ts"
 import * as PublicReads from "../contract/PublicReads.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
@@ -50,14 +51,7 @@ const Rate = Schema.optionalKey(Schema.Struct({ requests: natural(1_000_000), se
 const MAX_PROXIES = 100
 
 /** An IPv4 or IPv6 address, or a network of them. */
-const isNetwork = (text: string): boolean => {
-  const [address = "", bits, ...rest] = text.split("/")
-  const isLong = address.includes(":")
-  const most = isLong ? 128 : 32
-  const isAddress = URL.canParse(isLong ? `http://[${address}]` : `http://${address}`) && /^[\da-f:.]+$/i.test(address)
-  return rest.length === 0 && isAddress && (isLong || /^\d+(?:\.\d+){3}$/.test(address)) &&
-    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
-}
+const isNetwork = (text: string): boolean => IpAddress.network(text) !== undefined
 
 const Network = Schema.String.pipe(
   Schema.check(Schema.makeFilter(isNetwork, { expected: "an address or a network, such as \"10.0.0.0/8\"" }))

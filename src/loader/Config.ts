@@ -236,22 +236,32 @@ export interface Selection {
   readonly variables?: Secrets.Variables
   /** The plugins whose settings the definition may have. */
   readonly parts?: Parts
+  /** Whether the project is to be served, so that none of its tokens and secrets may be missing; so it is unless told. */
+  readonly isServed?: boolean | undefined
 }
 
 /**
  * Decodes a module's export; `undefined` gives all defaults.
  */
-export const decode = (definition: unknown, { variables = {}, ...selection }: Selection = {}): Effect.Effect<Config, InvalidConfig> =>
-  Effect.flatMap(settings(definition, selection), (settings) => secured(settings, variables))
+export const decode = (
+  definition: unknown,
+  { isServed = true, variables = {}, ...selection }: Selection = {}
+): Effect.Effect<Config, InvalidConfig> =>
+  Effect.flatMap(settings(definition, selection), (settings) => secured(settings, variables, isServed))
 
 /**
  * Settings with the tokens of environment variables, see {@link Secrets.withTokens}, and the secrets of webhooks.
  */
-export const secured = (settings: Settings, variables: Secrets.Variables): Effect.Effect<Config, InvalidConfig> =>
+export const secured = (
+  settings: Settings,
+  variables: Secrets.Variables,
+  isServed = true
+): Effect.Effect<Config, InvalidConfig> =>
   Effect.try({
     try: () => {
-      const hooks = Object.entries(settings.ingress).map(([path, hook]) => [path, Webhook.withSecrets(path, hook, variables)] as const)
-      return { ...Secrets.withTokens(settings, variables), ingress: Object.fromEntries(hooks) }
+      const hooks = Object.entries(settings.ingress).map(([path, hook]) =>
+        [path, Webhook.withSecrets(path, hook, { variables, isServed })] as const)
+      return { ...Secrets.withTokens(settings, variables, isServed), ingress: Object.fromEntries(hooks) }
     },
     catch: (error) => error as InvalidConfig
   })
@@ -261,7 +271,7 @@ export const secured = (settings: Settings, variables: Secrets.Variables): Effec
  */
 export const settings = (
   definition: unknown,
-  { environment, parts = {} }: Omit<Selection, "variables"> = {}
+  { environment, parts = {} }: Omit<Selection, "isServed" | "variables"> = {}
 ): Effect.Effect<Settings, InvalidConfig> =>
   checkRetired(definition).pipe(
     Effect.andThen((Object.keys(parts).length === 0 ? decodePlain : decoderOf(parts))(definition ?? {})),

@@ -58,10 +58,16 @@ export const modulesOf = (pages: Pages): ReadonlyArray<string> =>
   [...new Set(Object.values(pages).flatMap((page) => typeof page === "function" ? [] : [page.module]))]
 
 /**
+ * The text of a bundled module within HTML: `<!--` before `<script` would hide the end of the script from a browser. A bundler writes
+ * it in texts and in patterns alone, where the escape is the same character.
+ */
+const inHtml = (text: string): string => text.replaceAll("<!--", "\\x3c!--")
+
+/**
  * Pages whose modules are texts of JavaScript without imports, which `textOf` gives by their files.
  */
 export const withTexts = (pages: Pages, textOf: (file: string) => string | Promise<string>): Readonly<Record<string, Render>> => {
   const made = ({ html, module }: ModulePage): Render => async (cells) =>
-    ({ html: typeof html === "string" ? html : await html(cells), script: await textOf(module) })
+    ({ html: typeof html === "string" ? html : await html(cells), script: inHtml(await textOf(module)) })
   return Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, typeof page === "function" ? page : made(page)]))
 }

@@ -46,12 +46,12 @@ const OPERATOR = "SYSTOLE_TOKEN"
 export const variableOf = (reader: string): string => `${OPERATOR}_${reader.toUpperCase().replaceAll("-", "_")}`
 
 /**
- * Adds the tokens of the environment variables, and checks that each token has its form and one owner, and that an address of
- * other machines has a token.
+ * Adds the tokens of the environment variables, and checks that each token has its form. In settings that are to be served each has
+ * one owner, no reader is without one, and an address of other machines has one. Others are without the readers that have none.
  *
  * @throws InvalidConfig
  */
-export const withTokens = <A extends Unsecured>(settings: A, variables: Variables): Secured<A> => {
+export const withTokens = <A extends Unsecured>(settings: A, variables: Variables, isServed = true): Secured<A> => {
   const refuse = (reason: string): never => {
     throw new InvalidConfig({ reason })
   }
@@ -60,12 +60,14 @@ export const withTokens = <A extends Unsecured>(settings: A, variables: Variable
   for (const reader of settings.readers) {
     const variable = variableOf(reader.name)
     const own = Redacted.given(variables[variable]) ?? reader.token
+    if (own === undefined && !isServed) continue
     if (own === undefined) return refuse(`labels.readers names "${reader.name}", and it has no token. Set ${variable}, or its token`)
     readers.push({ ...reader, token: own })
   }
   const wrong = [[OPERATOR, token] as const, ...readers.map(({ name, token }) => [variableOf(name), token] as const)]
     .find(([, token]) => token !== undefined && !TOKEN.test(Redacted.value(token)))
   if (wrong !== undefined) return refuse(`${wrong[0]} is no token: ${FORM}`)
+  if (!isServed) return { ...settings, token, readers }
   if (!isLoopback(settings.host) && token === undefined) {
     return refuse(
       `host "${settings.host}" can be reached from other machines, and there is no token. Set ${OPERATOR} or token, or use host "127.0.0.1"`

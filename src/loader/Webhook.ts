@@ -174,11 +174,16 @@ export const secretsOf = ({ secrets }: Webhook, variables: Variables): ReadonlyA
 export const variablesOf = ({ secrets }: Webhook): ReadonlyArray<string> => secrets.flatMap((secret) => variableOf(secret) ?? [])
 
 /**
- * The webhook with the secrets of its variables. One whose secret is not set, or is none of its scheme, is refused.
+ * The webhook with the secrets of its variables. A secret that is none of its scheme is refused, and one that is not set if the project
+ * is to be served.
  *
  * @throws InvalidConfig
  */
-export const withSecrets = (path: string, hook: Webhook, variables: Variables): Webhook => {
+export const withSecrets = (
+  path: string,
+  hook: Webhook,
+  { isServed, variables }: { readonly variables: Variables; readonly isServed: boolean }
+): Webhook => {
   const { options } = hook
   const { scheme = "standard", tolerance = 1 } = options
   const seconds = Duration.amountOf(tolerance, 1000)
@@ -192,7 +197,7 @@ export const withSecrets = (path: string, hook: Webhook, variables: Variables): 
   const secrets = secretsOf(hook, variables)
   for (const [i, secret] of (secrets.length === 0 ? [undefined] : secrets).entries()) {
     const reason = faultOf(secret, scheme)
-    if (reason === undefined) continue
+    if (reason === undefined || secret === undefined && !isServed) continue
     const variable = variableOf(hook.secrets[i])
     throw new InvalidConfig({
       reason: `ingress ${path} has a secret that is ${reason}. Set ${variable ?? "its variable"} to the secret of the sender`,

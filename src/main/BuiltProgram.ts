@@ -25,7 +25,7 @@ export const program = (built: Built, args: ReadonlyArray<string>): Main.Program
   args: withCommand(args),
   modules: modules(built),
   slices: built.slices,
-  config: (environment) => config(built, environment),
+  config: (environment, isServed) => config(built, environment, isServed),
   confine: () => refuse("--permission bundles the modules of a project, and this is a build. Run it with the options of Node itself"),
   build: () => refuse("this is a build already. Build in the folder of the project")
 })
@@ -63,15 +63,16 @@ const textOf = (hash: string): string | undefined => {
  */
 export const config = (
   { environment: own, hasToken, settings }: Built,
-  environment = own
+  environment = own,
+  isServed = true
 ): Effect.Effect<Config.Config, Config.InvalidConfig> => {
   const refuse = (reason: string) => Effect.fail(new Config.InvalidConfig({ reason }))
   if (environment !== own) {
     return refuse(`this is a build for ${own === undefined ? "no environment" : `"${own}"`}. Build again with --env ${environment}`)
   }
-  if (hasToken && process.env["SYSTOLE_TOKEN"] === undefined) {
+  if (isServed && hasToken && process.env["SYSTOLE_TOKEN"] === undefined) {
     return refuse("the project has a token, and a build contains none. Set SYSTOLE_TOKEN in the environment")
   }
   const { check, create } = settings
-  return Config.secured({ ...settings, check, create, token: undefined }, process.env)
+  return Config.secured({ ...settings, check, create, token: undefined }, process.env, isServed)
 }

@@ -66,7 +66,7 @@ export interface Program extends Cli.Invocation {
   readonly passing?: Layer.Layer<ModuleHost>
   /** The slices of the installed runtime or of the build. The configuration may leave some of them out. */
   readonly slices: ReadonlyArray<Slice>
-  readonly config: (environment: string | undefined) => Effect.Effect<Config, InvalidConfig | ModuleBroken>
+  readonly config: (environment: string | undefined, isServed?: boolean) => Effect.Effect<Config, InvalidConfig | ModuleBroken>
   /** The digest of the configuration's file, to notice its change. A build has none. */
   readonly configuration?: Configuration
   /** Restarts this process without access to files outside the project. */
@@ -168,7 +168,7 @@ const layer = (
     installation,
     pid: process.pid,
     isAlive,
-    config: (environment) => Effect.mapError(config(environment), from),
+    config: (environment, isServed) => Effect.mapError(config(environment, isServed), from),
     draw: HostAccess.draw,
     signer: (config) => Effect.mapError(NodeKey.signer(root, config.key), from),
     open: (config, use) =>
@@ -198,10 +198,19 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
+/** Serves at the port of the configuration; where that is any, at the one of the process before, if it is still free. */
+const served = async ({ serve }: Platform, fetch: Fetch, { host, port }: Config): Promise<Server> => {
+  const kept = port === 0 ? Supervised.port() : undefined
+  const again = kept === undefined ? undefined : await serve(fetch, { host, port: kept }).catch(() => undefined)
+  const server = again ?? await serve(fetch, { host, port })
+  Supervised.keepPort(server.port)
+  return server
+}
+
 const listen = (platform: Platform, fetch: Fetch, config: Config): Effect.Effect<number, CliFailure, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
-      try: () => platform.serve(fetch, { host: config.host, port: config.port }),
+      try: () => served(platform, fetch, config),
       catch: (error) =>
         new CliFailure({
           exit: exits.unreachable,

@@ -40,10 +40,10 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
     passing,
     pageModule: Permission.isActive() ? Permission.pageModule : PageModules.bundle,
     slices: Slices.all,
-    config: (environment) =>
+    config: (environment, isServed) =>
       Effect.provide(Effect.flatMap(loaded, ({ module, text }) =>
         Effect.flatMap(PluginParts.find(module, environment), (found) =>
-          Config.decode(module, { environment, variables: process.env, parts: found.parts }).pipe(
+          Config.decode(module, { environment, isServed, variables: process.env, parts: found.parts }).pipe(
             Effect.mapError((refusal) => PluginParts.explained(UnsetVariables.named(refusal, text, process.env), found))
           ))), passing),
     configuration: Effect.map(loaded, ({ hash }) => hash),

@@ -7,7 +7,7 @@ import * as PublicReads from "../../src/contract/PublicReads.ts"
 import { Rates } from "../../src/access/Rates.ts"
 import * as Config from "../../src/loader/Config.ts"
 import { enzymes, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
-import { make as makeTokens } from "./TestTokens.ts"
+import { idIn, make as makeTokens } from "./TestTokens.ts"
 
 const ROOT = "the-operators-own-token"
 const config = {
@@ -120,17 +120,19 @@ describe("What is public", () => {
     }
   })
 
-  test("is read by a person whose session has less access", async ({ ask }, { create }) => {
+  test("is read by a person whose session has less access", async ({ ask }, { create, set }) => {
     const narrow = await create({ verbs: ["read"], spaces: ["shop"], prefixes: ["/data/orders"] })
     const begun = await ask("/v1/session", { method: "POST", headers: { authorization: `Bearer ${narrow}` } })
     const headers = { cookie: begun.headers.get("set-cookie")?.split(";")[0] ?? "" }
     assert.deepInclude(await ask(`${shop}/data/menu/tea`, { headers }), { status: 200, body: 3 })
     assert.deepInclude(await ask("/menu", { headers }), { status: 200 })
+    assert.deepStrictEqual(set.denied(idIn(narrow)), {}, "nothing was refused")
     const stream = await ask(`${shop}/data/menu/secret/cost`, { headers: { ...headers, accept: "text/event-stream" } })
     assert.deepStrictEqual(problem(stream), [403, "label/withheld"])
     assert.deepStrictEqual(problem(await ask(`${shop}/data/menus`, { headers })), [403, "access/prefix"])
     const shown = { headers: { authorization: `Bearer ${narrow}` } }
     assert.deepStrictEqual(problem(await ask(`${shop}/data/menu/tea`, shown)), [403, "access/prefix"])
+    assert.deepStrictEqual(set.denied(idIn(narrow)), { "access/prefix": 2 })
   })
 
   test("puts nothing into the list of refused reads of readers", async ({ ask }) => {
@@ -192,7 +194,7 @@ describe("The configuration of what is public", () => {
 })
 
 describe("The streams without a credential", () => {
-  const by = { isPublic: true }
+  const by = { kind: "public" } as const
   const everybody = { name: PublicReads.READER, of: "everybody" } as const
 
   it("are some of the host's, whatever readers it has", () => {

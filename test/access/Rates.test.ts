@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { MAX_CALLERS, MAX_SPACES, Rates, type Settings } from "../../src/access/Rates.ts"
+import { MAX_CALLERS, MAX_SPACES, Rates, REPORTS, type Settings } from "../../src/access/Rates.ts"
+import * as IpAddress from "../../src/contract/IpAddress.ts"
 import { networkOf } from "../../src/ingress/access/RateLimit.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as TrustedProxies from "../../src/main/host/TrustedProxies.ts"
-import { problem, serve } from "../ingress/TestIngress.ts"
+import { enzymes, problem, serve } from "../ingress/TestIngress.ts"
 import { make as makeTokens } from "./TestTokens.ts"
 
 const make = (settings: Settings) => {
@@ -71,11 +72,45 @@ describe("The address of a caller", () => {
     assert.strictEqual(address([], "9.9.9.9", "1.1.1.1"), "9.9.9.9")
     assert.strictEqual(address(["10.0.0.0/8"], "9.9.9.9", "1.1.1.1"), "9.9.9.9")
     assert.strictEqual(address(["10.0.0.0/8"], "10.0.0.1", "6.6.6.6, 1.1.1.1, 10.2.0.1"), "1.1.1.1")
-    assert.strictEqual(address(["10.0.0.0/8"], "::ffff:10.0.0.1", "6.6.6.6, 1.1.1.1:4711"), "1.1.1.1")
-    assert.strictEqual(address(["10.0.0.1", "fd00::/8"], "fd00::1", "[2001:db8::7]:443"), "2001:db8::7")
+    assert.strictEqual(networkOf(address(["10.0.0.0/8"], "::ffff:10.0.0.1", "6.6.6.6, 1.1.1.1:4711") ?? ""), "1.1.1.1")
+    assert.strictEqual(address(["10.0.0.1", "fd00::/8"], "fd00::1", "[2001:db8::7]:443"), "[2001:db8::7]:443")
     assert.strictEqual(address(["10.0.0.1"], "10.0.0.1", "unknown"), "10.0.0.1")
     assert.strictEqual(address(["10.0.0.1"], "10.0.0.1"), "10.0.0.1")
     assert.isUndefined(address(["10.0.0.1"], undefined, "1.1.1.1"))
+  })
+
+  it("has one form, whatever its text, and what is none is no trusted entry", () => {
+    const same = [
+      ["1.2.3.4", "::ffff:1.2.3.4", "::FFFF:102:304", "0:0:0:0:0:ffff:1.2.3.4", "1.2.3.4:80", "[::ffff:1.2.3.4]:443", " 1.2.3.4 "],
+      ["2001:db8:1:2::9", "2001:0db8:0001:0002:3:4:5:6", "[2001:DB8:1:2::]:80", "2001:db8:1:2:0:0:1.2.3.4", "2001:db8:1:2::1%eth0"],
+      ["::1", "0:0:0:0:0:0:0:1", "[::1]"]
+    ]
+    for (const texts of same) assert.lengthOf([...new Set(texts.map(networkOf))], 1, texts.join())
+    assert.lengthOf([...new Set(same.flat().map(networkOf))], same.length)
+    assert.notStrictEqual(networkOf("::ffff:808:808"), networkOf("::ffff:808:909"))
+    const none = [
+      "", "010.0.0.1", "1.2.3", "1.2.3.4.5", "256.1.1.1", "0x1.1.1.1", ":::", "1::2::3", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7", "::12345",
+      "1:2:3:4:5:6:7:8::", "g::1", "1.2.3.4::", "::1.2.3", "[1.2.3.4", "proxy.example", "9".repeat(1000), ":".repeat(100_000)
+    ]
+    for (const text of none) assert.isUndefined(IpAddress.parseEntry(text), text.slice(0, 50))
+    for (const text of none) {
+      assert.strictEqual(address(["0.0.0.0/0", "::/0"], "10.0.0.1", `9.9.9.9, ${text}`), "10.0.0.1", text.slice(0, 50))
+    }
+  })
+
+  it("is one of a network by its first bits", () => {
+    const isIn = (network: string, text: string) => IpAddress.isIn(
+      IpAddress.network(network) ?? assert.fail(network), IpAddress.parse(text) ?? assert.fail(text)
+    )
+    for (const [network, inside, outside] of [
+      ["10.0.0.0/8", "10.255.0.1", "11.0.0.1"], ["10.1.2.128/25", "10.1.2.200", "10.1.2.127"],
+      ["::ffff:127.0.0.1", "127.0.0.1", "127.0.0.2"],
+      ["0.0.0.0/0", "9.9.9.9", "2001:db8::1"], ["fd00::/8", "fdff::1", "fe00::1"], ["2001:db8::/33", "2001:db8:7fff::", "2001:db8:8000::"],
+      ["::1", "::1", "::2"], ["::/0", "1.2.3.4", ""]
+    ] as const) {
+      assert.isTrue(isIn(network, inside), network)
+      if (outside !== "") assert.isFalse(isIn(network, outside), network)
+    }
   })
 
   it("counts as its network", () => {
@@ -143,14 +178,77 @@ describe("The ingress with rates", () => {
   })
 })
 
+describe("A batch of signals", () => {
+  const root = "the-operators-own-token"
+  const config = { token: root, spaces: { create: "on-demand" as const } }
+
+  it.live("counts as so many requests, and one beyond the rate is refused as a whole", () => {
+    const tokens = makeTokens()
+    const credential = { requests: 10, seconds: 10 }
+    const rates = { rates: new Rates({ credential }, () => tokens.clock.now), addressOf: TrustedProxies.make([]) }
+    return Effect.flatMap(serve({ config, enzymes, tokens, rates }), ({ ask }) => Effect.promise(async () => {
+      await ask("/v1/spaces/shop", { method: "PUT", headers: { authorization: `Bearer ${root}` } })
+      const narrow = { verbs: ["read", "signal"], prefixes: ["/signals/count"] } as const
+      for (const scope of [{ verbs: ["read", "signal", "operate"] }, narrow] as const) {
+        const authorization = `Bearer ${await tokens.create(scope)}`
+        const send = async (count: number) => {
+          const body = JSON.stringify(Array.from({ length: count }, () => ({ signal: "/signals/count" })))
+          const headers = { authorization, "content-type": "application/json", prefer: "wait=5" }
+          const answer = await ask("/v1/spaces/shop/signals", { method: "POST", headers, body })
+          return [answer.status, answer.headers.get("retry-after"), (answer.body as { readonly detail?: string }).detail ?? ""] as const
+        }
+        assert.deepStrictEqual((await send(8)).slice(0, 2), [207, null])
+        // The request is taken, and its further signals are not.
+        const [status, after, detail] = await send(3)
+        assert.deepStrictEqual([status, after], [429, "1"])
+        assert.match(detail, /10 requests in 10 seconds.* 3 signals, which count as so many/)
+        tokens.clock.now += 10_000
+        const [never, again, advice] = await send(11)
+        assert.deepStrictEqual([never, again], [429, null])
+        assert.match(advice, /smaller batches/)
+        tokens.clock.now += 10_000
+        assert.strictEqual((await send(10))[0], 207)
+        tokens.clock.now += 10_000
+      }
+      const { body } = await ask("/v1/spaces/shop/cells/data/count", { headers: { authorization: `Bearer ${root}` } })
+      assert.strictEqual(body, 36)
+    }))
+  })
+})
+
+describe("The report of a worker", () => {
+  it.live("counts by its address while it is refused, without rates in the configuration", () => {
+    const tokens = makeTokens()
+    const root = "the-operators-own-token"
+    const rates = { rates: new Rates({}, () => tokens.clock.now), addressOf: TrustedProxies.make([]) }
+    const config = { token: root, spaces: { create: "on-demand" as const } }
+    return Effect.flatMap(serve({ config, tokens, rates }), ({ app }) => Effect.promise(async () => {
+      const report = async (address: string) => {
+        const headers = { authorization: `Rendezvous ${"ab".repeat(16)}`, "content-type": "application/json" }
+        const init = { method: "POST", headers, body: "{}" }
+        const answer = await app.fetch(new Request(`http://localhost/v1/spaces/shop/rv/k/report`, init), () => address)
+        return answer.status
+      }
+      for (let n = 0; n < REPORTS.requests; n++) assert.strictEqual(await report("1.1.1.1"), 403)
+      assert.strictEqual(await report("1.1.1.1"), 429)
+      assert.strictEqual(await report("::ffff:1.1.1.1"), 429)
+      assert.strictEqual(await report("2.2.2.2"), 403)
+      tokens.clock.now += 1000 * REPORTS.seconds / REPORTS.requests
+      assert.strictEqual(await report("1.1.1.1"), 403)
+    }))
+  })
+})
+
 describe("The configuration of rates", () => {
   it.effect("is checked", () => Effect.gen(function*() {
     const refused = (access: object) => Effect.map(Effect.flip(Config.decode({ access })), String)
-    const { access } = yield* Config.decode({ access: { rates: ten, trustedProxies: ["10.0.0.0/8", "::1", "fd00::/8", "127.0.0.1"] } })
+    const trustedProxies = ["10.0.0.0/8", "::1", "::ffff:127.0.0.1", "fd00::/8", "127.0.0.1"]
+    const { access } = yield* Config.decode({ access: { rates: ten, trustedProxies } })
     assert.deepStrictEqual(access.rates, ten)
     assert.match(yield* refused({ rates: { credential: { requests: 0, seconds: 1 } } }), /requests/)
     assert.match(yield* refused({ rates: { root: { requests: 1, seconds: 1 } } }), /root/)
-    for (const proxy of ["10.0.0.0/33", "proxy.example", "10.0.0", "::1/129", ""]) {
+    const wrong = ["10.0.0.0/33", "proxy.example", "010.0.0.1", "fe80::1%eth0", "10.0.0.0/08", "::ffff:1.2.3.4/129", "10.0.0", "::1/129", ""]
+    for (const proxy of wrong) {
       assert.match(yield* refused({ trustedProxies: [proxy] }), /trustedProxies/, proxy)
     }
   }))

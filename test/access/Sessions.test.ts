@@ -342,8 +342,12 @@ describe("A link", () => {
     const [, twice] = await linked()
     const both = await Promise.all([new Browser(app).login(twice), new Browser(app).login(twice)])
     assert.deepStrictEqual(both.map(({ status }) => status).toSorted(), [201, 401])
+    const used = await new Browser(app).login(twice)
+    assert.strictEqual(used.body.detail, "The link was used. Make another one with systole login")
     const [, late] = await linked()
     clock.now += LINK_MILLIS
-    assert.strictEqual((await new Browser(app).login(late)).status, 401)
+    const over = await new Browser(app).login(late)
+    assert.strictEqual(over.status, 401)
+    assert.match(over.body.detail, /^The link ended at \S+Z\. Make another one with systole login$/)
   })
 })

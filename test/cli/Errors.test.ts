@@ -65,11 +65,24 @@ describe("A configuration", () => {
   it.live("that lacks a value is refused with the unset variables that it reads", () =>
     Effect.flatMap(terminal({ "systole.config.ts": hooks }), ({ spawned }) =>
       Effect.promise(async () => {
-        const { code, stderr } = await spawned("space", "ls")
+        const { code, stderr } = await spawned("start")
         assert.strictEqual(code, 2)
         assert.include(stderr, "ingress /hooks/stripe has a secret that is not set. Set its variable to the secret of the sender")
         assert.include(stderr, ". It reads the variable STRIPE_SECRET, which is not set. See to systole.config.ts")
       })))
+
+  it.live("is enough for a command that serves nobody, without the tokens and secrets of its server", () =>
+    Effect.flatMap(terminal({ "systole.config.ts": hooks.replace("port,", `port, host: "0.0.0.0", labels: {
+      cells: {}, readers: { web: { clearance: [] } }
+    },`) }), ({ spawned }) => Effect.promise(async () => {
+      for (const command of [["space", "create", "shop"], ["space", "ls"], ["enzyme", "ls"]]) {
+        const { code, stderr } = await spawned(...command)
+        assert.strictEqual(code, 0, stderr)
+      }
+      const { code, stderr } = await spawned("start")
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "config/invalid")
+    })))
 
   it.live("with an unknown option of a channel is refused with the nearest one", () =>
     Effect.flatMap(

@@ -6,7 +6,7 @@ import * as AccessTable from "../../src/access/AccessTable.ts"
 import * as Withdrawn from "../../src/access/Withdrawn.ts"
 import * as Inside from "../../src/main/workers/Inside.ts"
 import type { DirectoryStub, Env, SpaceStub } from "../../src/main/workers/Platform.ts"
-import { MAX_REFUSED, Refusals } from "../../src/main/workers/Refusals.ts"
+import { REPORTS } from "../../src/access/Rates.ts"
 import * as Router from "../../src/main/workers/Router.ts"
 import { make, type Parts } from "../../src/main/workers/Settings.ts"
 import { AUDIENCE, claims, ISSUER, key } from "../access/Issuer.ts"
@@ -51,12 +51,15 @@ const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: strin
   ...secret
 })
 
-const asked = async (parts: Parts, path: string, init: RequestInit & { readonly env?: Env; readonly refusals?: Refusals } = {}) => {
+/** A request as Cloudflare hands it to a Worker. */
+const ofCloudflare = (request: Request): Request => Object.assign(request, { cf: {} })
+
+const asked = async (parts: Parts, path: string, init: RequestInit & { readonly env?: Env } = {}) => {
   woken.length = 0
-  const { env: given = env(async () => new Response("object")), refusals, ...rest } = init
+  const { env: given = env(async () => new Response("object")), ...rest } = init
   const gate = (env: Env) => make(parts, env)
   const inside = async (env: Env) => Inside.open(make(parts, env), env)
-  const response = await Router.make({ gate, inside }, refusals)(new Request(`https://worker.example${path}`, rest), given)
+  const response = await Router.make({ gate, inside })(new Request(`https://worker.example${path}`, rest), given)
   const text = await response.text()
   const allow = response.headers.get("allow")
   return { status: response.status, text, code: /"code":"([^"]*)"/.exec(text)?.[1], ...allow === null ? {} : { allow } }
@@ -146,7 +149,7 @@ describe("Router of a Worker", () => {
     const ask = async (path: string, init: RequestInit & { readonly from?: string } = {}) => {
       woken.length = 0
       const { from = "1.1.1.1", ...rest } = init
-      const request = new Request(`https://worker.example${path}`, { ...rest, headers: { "cf-connecting-ip": from } })
+      const request = ofCloudflare(new Request(`https://worker.example${path}`, { ...rest, headers: { "cf-connecting-ip": from } }))
       const response = await router(request, env(async () => new Response("object")))
       return [response.status, ...woken]
     }
@@ -286,33 +289,51 @@ describe("Router of a Worker", () => {
   })
 
   it("wakes no object for the reports of a caller with many refused ones, and for each report that is accepted", async () => {
-    const refusals = new Refusals()
-    const report = async (status: number, address: string) => {
-      const headers = { "authorization": `Rendezvous ${"ab".repeat(16)}`, "cf-connecting-ip": address }
-      const given = env(async () => new Response("{}", { status }))
-      const answer = await asked(parts, "/v1/spaces/shop/rv/r1/report", { method: "POST", headers, env: given, refusals })
-      return [answer.status, answer.code, woken.length]
+    vi.useFakeTimers({ toFake: ["Date"], now: 0 })
+    try {
+      const settings = make(parts, env(async () => new Response("object")))
+      const router = Router.make({ gate: () => settings, inside: async (env) => Inside.open(settings, env) })
+      const report = async (status: number, address: string) => {
+        woken.length = 0
+        const headers = { "authorization": `Rendezvous ${"ab".repeat(16)}`, "cf-connecting-ip": address }
+        const request = new Request("https://worker.example/v1/spaces/shop/rv/r1/report", { method: "POST", headers })
+        const answer = await router(ofCloudflare(request), env(async () => new Response("{}", { status })))
+        return [answer.status, /"code":"([^"]*)"/.exec(await answer.text())?.[1], woken.length]
+      }
+      const { requests, seconds } = REPORTS
+      for (let n = 0; n < 2 * requests; n++) assert.deepStrictEqual(await report(200, "192.0.2.1"), [200, undefined, 1])
+      for (let n = 0; n < requests; n++) assert.deepStrictEqual(await report(403, "192.0.2.1"), [403, undefined, 1])
+      assert.deepStrictEqual(await report(403, "192.0.2.1"), [429, "access/rate", 0])
+      assert.deepStrictEqual(await report(200, "192.0.2.2"), [200, undefined, 1])
+      for (let n = 0; n < requests; n++) assert.strictEqual((await report(404, `2001:db8:1:2:${n}::1`))[2], 1)
+      assert.strictEqual((await report(404, "2001:db8:1:2:ffff::1"))[2], 0)
+      for (let n = 0; n < requests; n++) assert.strictEqual((await report(404, `2001:db8::${n}:b:c:d`))[2], 1)
+      assert.strictEqual((await report(404, "2001:db8::1"))[2], 0)
+      assert.strictEqual((await report(404, "2001:0DB8:0:0:1:2:3:4"))[2], 0)
+      assert.deepStrictEqual([(await report(404, "2001:db8:0:1::1"))[2], (await report(404, "::ffff:192.0.2.3"))[2]], [1, 1])
+      vi.setSystemTime(1000 * seconds)
+      assert.deepStrictEqual(await report(403, "192.0.2.1"), [403, undefined, 1])
+    } finally {
+      vi.useRealTimers()
     }
-    for (let n = 0; n < 2 * MAX_REFUSED; n++) assert.deepStrictEqual(await report(200, "192.0.2.1"), [200, undefined, 1])
-    for (let n = 0; n < MAX_REFUSED; n++) assert.deepStrictEqual(await report(403, "192.0.2.1"), [403, undefined, 1])
-    assert.deepStrictEqual(await report(403, "192.0.2.1"), [429, "rv/attempts", 0])
-    assert.deepStrictEqual(await report(200, "192.0.2.2"), [200, undefined, 1])
-    for (let n = 0; n < MAX_REFUSED; n++) assert.strictEqual((await report(404, `2001:db8:1:2:${n}::1`))[2], 1)
-    assert.strictEqual((await report(404, "2001:db8:1:2:ffff::1"))[2], 0)
-    for (let n = 0; n < MAX_REFUSED; n++) assert.strictEqual((await report(404, `2001:db8::${n}:b:c:d`))[2], 1)
-    assert.strictEqual((await report(404, "2001:db8::1"))[2], 0)
-    assert.strictEqual((await report(404, "2001:db8:0:0:1:2:3:4"))[2], 0)
-    assert.deepStrictEqual([(await report(404, "2001:db8:0:1::1"))[2], (await report(404, "::ffff:192.0.2.3"))[2]], [1, 1])
   })
 
-  it("counts refused reports for a minute, and of a limited number of callers", () => {
-    const refusals = new Refusals()
-    for (let n = 0; n < MAX_REFUSED; n++) assert.isTrue(refusals.begin("first", 0))
-    assert.isFalse(refusals.begin("first", 59_999))
-    assert.isTrue(refusals.begin("first", 60_000))
-    for (let n = 0; n < MAX_REFUSED - 1; n++) refusals.begin("first", 60_000)
-    assert.isFalse(refusals.begin("first", 60_000))
-    for (let n = 0; n < 1000; n++) refusals.begin(`caller ${n}`, 60_000)
-    assert.isTrue(refusals.begin("first", 60_000))
+  it("believes the address of a caller from Cloudflare alone, and elsewhere counts all callers as one", async () => {
+    const seen: Array<string | null> = []
+    const object: SpaceStub["fetch"] = async ({ headers }) => {
+      seen.push(headers.get("cf-connecting-ip"))
+      return new Response("object")
+    }
+    const settings = make({ manifest: {}, config: {
+      token: TOKEN, access: { public: ["GET /v1/spaces/shop/cells/data/menu/**"], rates: { address: { requests: 2, seconds: 600 } } }
+    } }, env(object))
+    const router = Router.make({ gate: () => settings, inside: async (env) => Inside.open(settings, env) })
+    const ask = async (address: string, isOfCloudflare: boolean) => {
+      const request = new Request("https://worker.example/v1/spaces/shop/cells/data/menu", { headers: { "cf-connecting-ip": address } })
+      return (await router(isOfCloudflare ? ofCloudflare(request) : request, env(object))).status
+    }
+    for (const n of [1, 2, 3]) assert.strictEqual(await ask(`192.0.2.${n}`, true), 200)
+    for (const [n, status] of [[4, 200], [5, 200], [6, 429]] as const) assert.strictEqual(await ask(`192.0.2.${n}`, false), status)
+    assert.deepStrictEqual(seen, ["192.0.2.1", "192.0.2.2", "192.0.2.3", null, null])
   })
 })

@@ -92,6 +92,7 @@ describe("systole dev", () => {
         }
         const second = await server.next() as Started
         assert.notStrictEqual(second.pid, server.pid)
+        assert.strictEqual(second.url, server.url, "clients come again to its address")
         await post(second.url, "good")
         const taken = await fetch(`${second.url}/v1/spaces/shop/cells/data/taken`)
         assert.strictEqual(await taken.text(), "4")
@@ -103,6 +104,22 @@ describe("systole dev", () => {
         assert.strictEqual(code, 0)
         assert.include(stderr, "systole dev has reloaded 2 times, and no host unloads the modules that were replaced. It starts again\n")
       })))
+
+  it.live("goes on after so many reloads with a project in memory, which another process would not have", () => {
+    const config = "export default { persistence: \"memory\", limits: { reloads: 2 } }\n"
+    return Effect.flatMap(terminal({ ...files, "systole.config.ts": config }), ({ serve, write }) => Effect.promise(async () => {
+      const server = await serve("dev")
+      await post(server.url, "good")
+      for (const step of [2, 3, 4]) {
+        write("enzymes/taker.ts", files["enzymes/taker.ts"].replace("\"/data/taken\"", `"/data/taken", ${step}`))
+        assert.property(await server.next(), "millis")
+      }
+      await post(server.url, "good")
+      assert.strictEqual(await (await fetch(`${server.url}/v1/spaces/shop/cells/data/taken`)).text(), "5")
+      process.kill(server.pid, "SIGTERM")
+      assert.deepInclude(await server.ended, { code: 0 })
+    }))
+  })
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     it.live(`stops once with its supervisor by ${signal}, whichever of them gets it`, () =>

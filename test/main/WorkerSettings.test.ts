@@ -12,10 +12,12 @@ const built = (definition: Config.Definition) => {
   return { version: "0.1.0", environment: undefined, hasToken: token !== undefined, settings, slices: [], manifest: {}, kept: {} }
 }
 
+const none = { hooks: [], origins: [], hasJwt: false, public: [], rates: {} }
+
 const settings = (definition: Config.Definition, given: object) => {
   const env = given as Env
   const { settings } = built(definition)
-  const admitted = { ...Gate.secured(settings, env), hooks: [], origins: [] }
+  const admitted = { ...Gate.secured(settings, env), ...none }
   return Settings.ofBuild(built(definition), env, Gate.make(admitted, Gate.isPublic(env), env))
 }
 
@@ -40,7 +42,7 @@ describe("the settings of a built Worker", () => {
       const module = Enzyme.make({ name: "receive", query: "/signals/receive", run: () => 1 })
       const file = { module, hash: "0".repeat(64) }
       const env = { SYSTOLE_PUBLIC: "true" } as unknown as Env
-      const gate = Gate.make({ token: undefined, readers: [], hooks: [], origins: [] }, true, env)
+      const gate = Gate.make({ token: undefined, readers: [], host: "127.0.0.1", ...none }, true, env)
       const loadOf = (manifest: ManifestModules.Manifest) => Settings.ofBuild({ ...built({}), manifest }, env, gate).load
       const load = loadOf({ "enzymes/receive.ts": file })
       const [first, second] = [yield* load, yield* load]

@@ -68,7 +68,7 @@ const filesOf = (folder: string) => {
 
 /** The files that the platform serves beside a built Worker, as its `wrangler.jsonc` says. */
 const assetsOf = (directory: string) => !existsSync(directory) ? {} : {
-  assets: { directory, binding: "ASSETS", routerConfig: { has_user_worker: true, invoke_user_worker_ahead_of_assets: true } }
+  assets: { directory, binding: "REFERENCE", routerConfig: { has_user_worker: true, invoke_user_worker_ahead_of_assets: true } }
 }
 
 /** Runs a Worker until `use` ends: the text of a script, or a folder that a build wrote. */

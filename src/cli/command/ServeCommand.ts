@@ -50,7 +50,7 @@ const flags = {
 
 /** The configuration, overridden by the flags of the command line. */
 const configured = ({ port }: { readonly port: Option.Option<number> }) =>
-  Effect.map(DataFolder.config, (config): Config => ({ ...config, port: Option.getOrElse(port, () => config.port) }))
+  Effect.map(DataFolder.served, (config): Config => ({ ...config, port: Option.getOrElse(port, () => config.port) }))
 
 /** The loaded enzymes and the broken modules, as JSON. */
 const report = ({ broken, enzymes }: Found) => ({
@@ -74,10 +74,11 @@ const printReload = (reload: Reload, json: boolean) => {
 }
 
 /** Prints reloads, up to the one after which the process is to end, so that its supervisor starts another one. */
-const follow = Effect.fnUntraced(function*(reloads: Stream.Stream<Reload>, { kernel: { limits } }: Config, json: boolean) {
+const follow = Effect.fnUntraced(function*(reloads: Stream.Stream<Reload>, { kernel: { limits }, persistence }: Config, json: boolean) {
   const host = yield* Host
   let count = 0
-  const isLast = () => ++count === limits.reloads &&
+  // Another process would not have what is in memory.
+  const isLast = () => ++count === limits.reloads && persistence.use !== "memory" &&
     host.renew(`systole dev has reloaded ${Printable.count(count, "time")}, and no host unloads the modules that were replaced`)
   yield* Stream.runForEachWhile(reloads, (reload) => Effect.map(printReload(reload, json), () => !isLast()))
 })

@@ -53,30 +53,31 @@ export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads 
     // Each look at a header costs as much as the comparison of a secret.
     const authorization = request.headers.get("authorization")
     const reader = readerOf(authorization, isSpent)
-    if (reader !== undefined && !open.has(pathOf(request))) return { reader }
+    if (reader !== undefined && !open.has(pathOf(request))) return { kind: "credential", reader }
     const refused = refusal(request, authorization)
-    if (refused !== undefined && isOpen(request, authorization, refused)) return {}
+    const other = refused === undefined ? undefined : openTo(request, authorization, refused)
+    if (other !== undefined) return { kind: other }
     const shown = sessions?.shown(request, authorization)
-    if (shown !== undefined && (shown.kind !== "cookie" || refused?.code !== "host/refused")) {
+    if (sessions !== undefined && shown !== undefined && (shown.kind !== "cookie" || refused?.code !== "host/refused")) {
       const path = pathOf(request)
-      if (open.has(path)) return {}
+      if (open.has(path)) return { kind: "open" }
       // A browser sends the cookie of a session that is over, too, where it needs none.
       const settled = (access: Access): Access => {
         if (shown.kind !== "cookie") return counted(access, set)
         const instead = access.refused === undefined ? reads(request) : undefined
         if (access.refused === undefined) return instead === undefined ? access : { ...access, instead }
-        return refused === undefined ? {} : reads(request) ?? counted(access, set)
+        return refused === undefined ? { kind: "operator" } : reads(request) ?? counted(access, set)
       }
-      const access = sessions?.access(shown, request, { isSpent, path }) ?? {}
+      const access = sessions.access(shown, request, { isSpent, path })
       return access instanceof Promise ? access.then(settled) : settled(access)
     }
-    if (refused === undefined) return {}
+    if (refused === undefined) return { kind: "operator" }
     const access = refused.code === "auth/missing" && authorization === null ? reads(request) : undefined
     if (access !== undefined) return access
     const secret = set === undefined ? undefined : Token.shown(authorization)
     const isJwt = set === undefined || secret === undefined
     const checked = isJwt ? bearer?.(request, isSpent) : set.check(secret, isSpent)
-    if (checked === undefined) return { refused }
+    if (checked === undefined) return { kind: "refused", refused }
     const decided = accessOf(set)
     const settled = isJwt ? (checked: Checked): Access => ({ ...decided(checked), again: () => bearer?.(request) }) : decided
     return checked instanceof Promise ? checked.then(settled) : settled(checked)
@@ -92,7 +93,7 @@ export const answered = (
 ): Response | Promise<Response> => {
   const { instead } = access
   if (instead === undefined) return answer(access)
-  return Promise.resolve(answer(access)).then(async (response) => {
+  return Promise.resolve(answer({ ...access, hasOther: true })).then(async (response) => {
     if (response.status !== 403) return response
     await response.body?.cancel()
     return answer(instead)
@@ -112,11 +113,12 @@ const counted = (access: Access & { readonly id?: string }, set: TokenSet | unde
 /** The access of a checked credential. A refusal is counted, under its id if the request shows its secret. */
 export const accessOf = (tokens: TokenSet | undefined) => (checked: Checked): Access => {
   if ("refused" in checked) tokens?.deny(checked.id, checked.refused.code)
-  return checked
+  return { kind: "refused" in checked ? "refused" : "credential", ...checked }
 }
 
-/** Whether a request passes although the guard refused it: to an open path, or a worker's report with a rendezvous token. */
-const isOpen = (request: Request, authorization: string | null, { code }: RequestRefused): boolean => {
+/** The kind of a request that passes although the guard refused it: to an open path, or a worker's report with a rendezvous token. */
+const openTo = (request: Request, authorization: string | null, { code }: RequestRefused): "open" | "worker" | undefined => {
   const path = pathOf(request)
-  return open.has(path) || (code === "auth/missing" && WorkerToken.isReport(request, path, authorization))
+  if (open.has(path)) return "open"
+  return code === "auth/missing" && WorkerToken.isReport(request, path, authorization) ? "worker" : undefined
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Kind } from "../../access/SessionPass.ts"
+import type { Kind as PassKind } from "../../access/SessionPass.ts"
 import type { Credential } from "../../access/Sessions.ts"
 import type { Checked } from "../../access/TokenSet.ts"
 import type * as Token from "../../access/Token.ts"
@@ -12,7 +12,7 @@ import type { Served } from "../wire/HttpTelemetry.ts"
 
 /** The session of a request: the credential of its pass, and the use of that. */
 export interface Session extends Credential {
-  readonly kind: Kind
+  readonly kind: PassKind
 }
 
 /** The caller of a request: a reader, one within the scope of a token, or neither for the operator. */
@@ -27,13 +27,22 @@ export interface By {
   readonly session?: Session | undefined
   /** The request, as its telemetry follows it. */
   readonly served?: Served | undefined
+  /** Whether the request is answered without its credential where that has no access, so that no refusal of it counts. */
+  readonly hasOther?: boolean | undefined
+  /** Takes so many further requests of the caller's rate: the answer if they are too many. */
+  readonly charge?: ((requests: number) => Response | undefined) | undefined
 }
+
+/**
+ * The kinds of decisions: the operator, a further credential, an open path, a public read, a worker, and a refusal.
+ * A rendezvous checks the token of its worker.
+ */
+export type Kind = "credential" | "open" | "operator" | "public" | "refused" | "worker"
 
 /** The decision on a request: refused, or allowed for its caller. */
 export interface Access extends By {
+  readonly kind: Kind
   readonly refused?: Error | undefined
-  /** Whether the request needs no credential and has none that is accepted, so that its address counts in place of that. */
-  readonly isPublic?: boolean
   /**
    * The access without a credential, where it has some: for a request whose credential has none. A browser sends its cookie with each
    * request, so a person with a session would read less than one without.

@@ -33,12 +33,12 @@ export const make = (texts: ReadonlyArray<string>): Public => {
     const { headers, method } = request
     if ((method !== "GET" && method !== "HEAD") || isUpgrade(headers)) return undefined
     const path = pathOf(request)
-    if (pages.has(path)) return { isPublic: true }
+    if (pages.has(path)) return { kind: "public" }
     const space = spaceIn(path) ?? ""
     const within = spaces.get(space)
     const cell = within !== undefined && path.startsWith(`${SPACES}/${space}/cells/`) ? cellIn(request.url) : undefined
     return within !== undefined && cell !== undefined && Decision.isCovered(within, cell)
-      ? { reader: { name: PublicReads.READER, atoms: Label.none, of: "everybody", within, scopes: [] }, isPublic: true }
+      ? { reader: { name: PublicReads.READER, atoms: Label.none, of: "everybody", within, scopes: [] }, kind: "public" }
       : undefined
   }
 }

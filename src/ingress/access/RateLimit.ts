@@ -8,6 +8,7 @@
 import { AccessRefused } from "../../access/AccessRefused.ts"
 import type { IsSpent, Kind, Rates, Taken } from "../../access/Rates.ts"
 import { JWT } from "../../access/Token.ts"
+import * as IpAddress from "../../contract/IpAddress.ts"
 import { spaceIn } from "../../contract/Paths.ts"
 import * as Access from "./Access.ts"
 import * as Problem from "../wire/Problem.ts"
@@ -23,16 +24,10 @@ export interface Parts {
   readonly deny?: ((id: string | undefined, code: string) => void) | undefined
 }
 
-/**
- * The network of an address: the address itself, or the first half of a long one, which one caller has as a whole.
- */
-export const networkOf = (address: string): string => {
-  const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1]
-  if (mapped !== undefined || address.includes(".")) return mapped ?? address
-  // A double colon stands for as many zeros as are missing.
-  const [before = [], after = []] = address.split("::").map((groups) => groups.split(":").filter((group) => group !== ""))
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0")
-  return [...before, ...zeros, ...after].slice(0, 4).join(":")
+/** The caller behind an address, in one form. A text that is no address is one caller: a host may tell none. */
+export const networkOf = (text: string): string => {
+  const address = IpAddress.parseEntry(text)
+  return address === undefined ? text.slice(0, 100) : IpAddress.callerOf(address)
 }
 
 /** A request with the decision on its credential. */
@@ -42,13 +37,21 @@ export interface Decided {
   readonly connection: string | undefined
 }
 
-/** The kind of a caller, and its name; `undefined` for the operator and an open path, which have no limit. */
-const callerOf = ({ addressOf }: Parts, { access, connection, request }: Decided): readonly [kind: Kind, name: string] | undefined => {
-  const { isPublic = false, reader, refused, token } = access
-  if (token !== undefined) return ["credential", token.id]
-  if (reader !== undefined && !isPublic) return ["credential", `reader ${reader.name}`]
-  const address = refused === undefined && !isPublic ? undefined : addressOf(request, connection)
-  return address === undefined ? undefined : ["address", networkOf(address)]
+/** The kinds of callers by those of decisions. The operator has no limit, and an open path none. */
+const kinds: Readonly<Record<Access.Access["kind"], Kind | undefined>> = {
+  credential: "credential", open: undefined, operator: undefined, public: "address", refused: "address", worker: "report"
+}
+
+/** The kind of a caller, and its name; `undefined` for one without a limit. */
+const callerOf = (
+  { addressOf, rates }: Parts,
+  { access, connection, request }: Decided
+): readonly [kind: Kind, name: string] | undefined => {
+  const kind = kinds[access.kind]
+  if (kind === undefined || !rates.has(kind)) return undefined
+  if (kind === "credential") return [kind, access.token?.id ?? `reader ${access.reader?.name}`]
+  const address = addressOf(request, connection)
+  return address === undefined ? undefined : [kind, networkOf(address)]
 }
 
 /**
@@ -73,14 +76,14 @@ export const networkAt = (
   return address === undefined ? undefined : networkOf(address)
 }
 
-/** Takes a request. A space is told apart if its caller is known: a stranger may name any. */
-const taken = (parts: Parts, decided: Decided): Taken | undefined => {
+/** Takes so many requests. A space is told apart if its caller is known: a stranger may name any. */
+const taken = (parts: Parts, decided: Decided, count = 1): Taken | undefined => {
   const caller = callerOf(parts, decided)
   if (caller === undefined) return undefined
   const [kind, name] = caller
   // Public reads are counted apart, so that the readers of a page behind one address keep nobody's JSON Web Token from its verification.
-  const strange = decided.access.isPublic === true ? "public" : ""
-  return parts.rates.take(kind, name, kind === "address" ? strange : spaceIn(Access.pathOf(decided.request)) ?? "")
+  const strange = decided.access.kind === "public" ? "public" : ""
+  return parts.rates.take(kind, name, kind === "credential" ? spaceIn(Access.pathOf(decided.request)) ?? "" : strange, count)
 }
 
 const fields = ({ kind, left, rate: { requests, seconds: window }, seconds }: Taken): ReadonlyArray<readonly [string, string]> => [
@@ -88,13 +91,21 @@ const fields = ({ kind, left, rate: { requests, seconds: window }, seconds }: Ta
   ["ratelimit", `"${kind}";r=${left};t=${seconds}`]
 ]
 
-const over = ({ kind, rate: { requests, seconds: window }, seconds }: Taken): Response => {
-  const who = { credential: "this credential in this space", address: "this address without an accepted credential" }
-  const response = Problem.response(new AccessRefused(
-    "access/rate",
-    `There are ${requests} requests in ${window} seconds for ${who[kind]}, and all are used. Send the request again in ${seconds} seconds`
-  ))
-  response.headers.set("retry-after", String(seconds))
+const callers: Readonly<Record<Kind, string>> = {
+  address: "this address without an accepted credential",
+  credential: "this credential in this space",
+  report: "reports from this address that are refused or in progress"
+}
+
+const over = ({ kind, rate: { requests, seconds: window }, seconds }: Taken, count = 1): Response => {
+  const limit = `There are ${requests} requests in ${window} seconds for ${callers[kind]}`
+  // A batch that no full bucket holds would wait for ever.
+  const isNever = count > requests
+  const use = count === 1 ? "all are used" : `the batch has ${count} signals, which count as so many`
+  const advice = isNever ? "Send them in smaller batches" : `Send the request again in ${seconds} seconds`
+  const response = Problem.response(new AccessRefused("access/rate", `${limit}, and ${use}. ${advice}`))
+  if (isNever) response.headers.delete("retry-after")
+  else response.headers.set("retry-after", String(seconds))
   return response
 }
 
@@ -106,18 +117,37 @@ const told = (response: Response, taken: Taken): Response => {
   return answer
 }
 
+/** Counts a refusal, unless it is one of a credential, which is counted already. */
+const counted = ({ deny }: Parts, { refused, token }: Access.Access): void => {
+  if (refused === undefined) deny?.(token?.id.startsWith(JWT) === true ? JWT : token?.id, "access/rate")
+}
+
 /**
- * Answers a request within the limit of its caller.
+ * Takes the further signals of a batch, which count as so many requests: the answer if the rate of the caller does not hold them.
+ */
+export const charged = (parts: Parts, decided: Decided, count: number): Response | undefined => {
+  const result = count < 1 ? undefined : taken(parts, decided, count)
+  if (result?.isOver !== true) return undefined
+  counted(parts, decided.access)
+  return told(over(result, count + 1), result)
+}
+
+/**
+ * Answers a request within the limit of its caller. The report of a worker counts if it is refused, and while it is in progress.
  */
 export const within = (parts: Parts, decided: Decided, answer: () => Response | Promise<Response>): Response | Promise<Response> => {
   const result = taken(parts, decided)
   if (result === undefined) return answer()
   if (result.isOver) {
-    const { refused, token } = decided.access
-    // A credential that was refused is counted already.
-    if (refused === undefined) parts.deny?.(token?.id.startsWith(JWT) === true ? JWT : token?.id, "access/rate")
+    counted(parts, decided.access)
     return told(over(result), result)
   }
+  const settled = (response: Response): Response => {
+    const isRefused = response.status >= 400 && response.status < 500
+    const [kind, name = ""] = result.kind === "report" && !isRefused ? callerOf(parts, decided) ?? [] : []
+    if (kind !== undefined) parts.rates.giveBack(kind, name)
+    return told(response, result)
+  }
   const answered = answer()
-  return answered instanceof Promise ? answered.then((response) => told(response, result)) : told(answered, result)
+  return answered instanceof Promise ? answered.then(settled) : settled(answered)
 }

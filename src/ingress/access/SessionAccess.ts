@@ -10,7 +10,7 @@ import { type Credential, type Found, OPERATOR, type Owner, type Sessions } from
 import type { Checked, TokenSet } from "../../access/TokenSet.ts"
 import { CSRF, SESSION } from "../../contract/Paths.ts"
 import type { Hash } from "../../persistence/Hash.ts"
-import type { Access } from "./Caller.ts"
+import type { Access, By } from "./Caller.ts"
 import * as Guard from "./Guard.ts"
 import * as SessionCookie from "./SessionCookie.ts"
 import { RequestRefused } from "../wire/Problem.ts"
@@ -54,9 +54,12 @@ export class SessionAccess {
     this.sessions = sessions
     this.tokens = tokens
     this.owners = new Map<string, Owner<Access>>([
-      [OPERATOR, { digests: [hash.hex(JSON.stringify([OPERATOR, token === undefined ? null : Redacted.value(token)]))], access: {} }],
+      [OPERATOR, {
+        digests: [hash.hex(JSON.stringify([OPERATOR, token === undefined ? null : Redacted.value(token)]))],
+        access: { kind: "operator" }
+      }],
       ...readers.map((reader) =>
-        [`reader-${reader.name}`, { digests: [hash.hex(Redacted.value(reader.token))], access: { reader } }] as const)
+        [`reader-${reader.name}`, { digests: [hash.hex(Redacted.value(reader.token))], access: { kind: "credential", reader } }] as const)
     ])
   }
 
@@ -70,16 +73,16 @@ export class SessionAccess {
 
   /** The access of a pass that a request shows. */
   access(shown: SessionPass.Shown, request: Request, { isSpent, path }: Place): Access | Promise<Access> {
-    if (shown.kind === "cookie" && isDoubtful(request)) return { refused: foreign }
-    if (shown.kind === "link" && !(path === SESSION && request.method === "POST")) return { refused: unlinked }
+    if (shown.kind === "cookie" && isDoubtful(request)) return { kind: "refused", refused: foreign }
+    if (shown.kind === "link" && !(path === SESSION && request.method === "POST")) return { kind: "refused", refused: unlinked }
     const found = this.sessions.access(shown, (name) => this.owner(name), isSpent)
     const made = (found: Found<Access>): Access =>
-      "refused" in found ? found : { ...found.owner, session: { ...found.credential, kind: shown.kind } }
+      "refused" in found ? { kind: "refused", ...found } : { ...found.owner, session: { ...found.credential, kind: shown.kind } }
     return found instanceof Promise ? found.then(made) : made(found)
   }
 
   /** The credential of a request that was let in. */
-  credential({ digest = "", reader, session, token }: Access): Credential {
+  credential({ digest = "", reader, session, token }: By): Credential {
     if (session !== undefined) return session
     if (token !== undefined) return { name: TOKEN + token.id, digest, until: token.expires }
     const name = reader === undefined ? OPERATOR : `reader-${reader.name}`
@@ -95,7 +98,7 @@ export class SessionAccess {
 }
 
 /** The access of a token; the refusal of one that is over, with its id. */
-const accessOf = (found: Checked): Access => found
+const accessOf = (found: Checked): Access => ({ kind: "refused" in found ? "refused" : "credential", ...found })
 
 /**
  * Whether a request with a cookie may come from a page of another origin that a browser takes for the same site: it changes something

@@ -51,9 +51,9 @@ export const ofToken = ({ id }: Pick<Token.Token, "id">): Holder =>
   ({ key: `token ${id}`, most: TOKEN_STREAMS, told: `Token ${Token.labelOf(id)} has` })
 
 /** The holder of a request's streams; `undefined` for callers whose streams the quota of the host counts alone. */
-const holderOf = ({ isPublic = false, token }: Access, network: string | undefined): Holder | undefined => {
+const holderOf = ({ kind, token }: Access, network: string | undefined): Holder | undefined => {
   if (token !== undefined) return ofToken(token)
-  if (!isPublic) return undefined
+  if (kind !== "public") return undefined
   return network === undefined
     ? { key: "public", most: PUBLIC_STREAMS, told: "Callers without a credential have" }
     : { key: `public ${network}`, most: NETWORK_STREAMS, told: "This address without a credential has" }

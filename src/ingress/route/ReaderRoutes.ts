@@ -53,8 +53,8 @@ export const routes = (table: SpaceTable, { hash, stream, transfers }: Pick<Rout
       reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next`
     }))
   })
-  table.toReaders(Signal.post, (reader, { params: { space }, request }) =>
-    SignalPost.answer(request, { open: () => post(reader, space), report: table.report }))
+  table.toReaders(Signal.post, (reader, { by: { charge }, params: { space }, request }) =>
+    SignalPost.answer(request, { charge, open: () => post(reader, space), report: table.report }))
 }
 
 const read = async (reader: Reader, place: Cells.Place, { hash, request }: Cells.Reading): Promise<Response> => {

@@ -91,9 +91,9 @@ export class RouteTable {
 
   /** Answers a request of a reader, within the scope of a token, or of another caller. */
   fetch(request: Request, by: By = {}): Response | Promise<Response> {
-    const { digest, reader, served, session, token } = by
-    if (token !== undefined) return this.scoped(request, { digest, token, served, session })
-    if (reader !== undefined) return this.readers.fetch(request, { reader, served, session })
+    const { charge, digest, hasOther, reader, served, session, token } = by
+    if (token !== undefined) return this.scoped(request, { charge, digest, hasOther, token, served, session })
+    if (reader !== undefined) return this.readers.fetch(request, { charge, reader, served, session })
     return this.operator.fetch(request, { served, session })
   }
 
@@ -125,7 +125,7 @@ export class RouteTable {
 
   /** @throws AccessRefused for a request beyond the scope of its token */
   private decide(rule: Decision.Rule, { env, req }: Context): void {
-    const { reader, token } = (env ?? {}) as Partial<Environment["Bindings"]>
+    const { hasOther = false, reader, token } = (env ?? {}) as Partial<Environment["Bindings"]>
     if (token === undefined) return
     // On the hot path of signals: a token for all spaces and addresses needs no look at the path.
     const space = token.spaces === undefined ? undefined : req.param("space")
@@ -134,7 +134,7 @@ export class RouteTable {
     const seen = reader === undefined && Token.isNarrow(token) ? { ...rule, access: "operator" as const } : rule
     const refused = Decision.refusalOf(token, seen, place)
     if (refused === undefined) return
-    this.parts.tokens?.deny(token.id, refused.code)
+    if (!hasOther) this.parts.tokens?.deny(token.id, refused.code)
     throw refused
   }
 
@@ -169,7 +169,7 @@ export class RouteTable {
     const allow = methods.filter(isAllowed)
     if (allow.length > 0) return Problem.notAllowed({ method, path }, allow.join(", "))
     const reason = (REFERENCE as ReadonlyArray<string>).includes(path)
-      ? `This host is without ${path}. A server has it, and a Worker whose binding ASSETS has the folder assets of its build`
+      ? `This host is without ${path}. A server has it, and a Worker whose binding REFERENCE has the folder assets of its build`
       : `There is nothing at ${method} ${path.slice(0, 200)}`
     return Problem.response(this.parts.absent?.(path) ?? new Problem.RequestRefused({ code: "route/absent", reason }))
   }

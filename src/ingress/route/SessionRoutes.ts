@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "../../cell/Redacted.ts"
-import { BEARER_MILLIS, type Credential, LINK_MILLIS, type Made } from "../../access/Sessions.ts"
+import { BEARER_MILLIS, type Credential, LINK_MILLIS, type Made, stopped } from "../../access/Sessions.ts"
 import { JWT, labelOf } from "../../access/Token.ts"
 import { verbs } from "../../contract/Endpoint.ts"
 import { LOGIN } from "../../contract/Paths.ts"
@@ -79,7 +79,7 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
   /** A link is over with its use, and the pass that it gives lasts longer. */
   const redeemed = async ({ session, token }: By, { digest, name, ...made }: Credential): Promise<Credential> => {
     if (session?.kind !== "link") return { digest, name, ...made }
-    if (!await sessions.end(session, LINK_MILLIS)) throw used
+    if (!await sessions.end(session, LINK_MILLIS)) throw stopped.link
     return { digest, name, until: token?.expires }
   }
   table.serve(Endpoints.begin, ({ by, query: { as }, request }) => told<Answer | Response>(async () => {
@@ -95,8 +95,6 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
   }))
   table.open(LOGIN, () => LoginPage.answer(hasHome))
 }
-
-const used = new RequestRefused({ code: "auth/expired", reason: "The link was used. Make another one with systole login" })
 
 const secondsOf = ({ expires }: Made, now: number): number => Math.max(0, Math.floor((expires - now) / 1000))
 

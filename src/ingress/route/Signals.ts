@@ -23,7 +23,8 @@ import * as WrittenSpace from "../access/WrittenSpace.ts"
  */
 export const routes = (table: SpaceTable, { kernel }: Pick<RouteContext, "kernel">): void => {
   const queries = Effect.map(kernel.enzymes, (all) => all.map(({ enzyme: { query } }) => query))
-  table.serve(Endpoints.post, ({ params, request, token }) => SignalPost.answer(request, {
+  table.serve(Endpoints.post, ({ by: { charge }, params, request, token }) => SignalPost.answer(request, {
+    charge,
     open: async (check) => {
       const space = await WrittenSpace.find(kernel, params.space, { check, token })
       return (signal, seconds, hears) => {

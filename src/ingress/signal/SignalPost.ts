@@ -21,6 +21,8 @@ export interface Receiver {
   readonly open: (check: () => void) => Send | Promise<Send>
   /** Receives each failure of the runtime within a batch. */
   readonly report: (failure: unknown) => void
+  /** Takes the further signals of a batch of the caller's rate: the answer if they are too many. */
+  readonly charge?: ((signals: number) => Response | undefined) | undefined
 }
 
 const NDJSON = /^application\/(?:x-)?ndjson\s*(?:;|$)/i
@@ -59,10 +61,12 @@ const checkAll = (batch: ReadonlyArray<SignalBatch.Item>): void => {
 /**
  * Answers a request with one signal or with a batch.
  */
-export const answer = async (request: Request, { open, report }: Receiver): Promise<Response> => {
+export const answer = async (request: Request, { charge, open, report }: Receiver): Promise<Response> => {
   const sent = await read(request)
   const seconds = SignalRequest.waitSeconds(request.headers.get("prefer"))
   if (isBatch(sent)) {
+    const over = charge?.(sent.length - 1)
+    if (over !== undefined) return over
     const send = await open(() => checkAll(sent))
     return SignalBatch.answer(sent, { send: (signal, hears) => send(signal, seconds, hears), report })
   }

@@ -6,6 +6,7 @@
 import type * as Esbuild from "esbuild"
 import type * as Host from "../../cli/Host.ts"
 import type * as Config from "../../loader/Config.ts"
+import * as Outside from "../../loader/Outside.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import * as Webhook from "../../loader/Webhook.ts"
 import type { SliceName } from "../../ledger/SliceTable.ts"
@@ -105,11 +106,8 @@ const wranglerNeeds: ReadonlyArray<BuildFolder.Need> = [
     { "name": "DIRECTORY", "class_name": "Directory" }
   ] }`
   },
-  // The Worker decides who reads them.
-  {
-    line: `"assets": { "directory": "${BuildFolder.ASSETS}", "binding": "ASSETS", "run_worker_first": true }`,
-    texts: ["\"binding\": \"ASSETS\""]
-  },
+  // The Worker decides who reads them. The name is none that a project has for files of its own.
+  { line: `"assets": { "directory": "${BuildFolder.ASSETS}", "binding": "REFERENCE", "run_worker_first": true }` },
   { line: "\"migrations\": [{ \"tag\": \"v1\", \"new_sqlite_classes\": [\"Space\", \"Directory\"] }]" }
 ]
 
@@ -240,10 +238,7 @@ const named = (exports: ReadonlyArray<{ readonly name: string; readonly local: s
  * The generated module with the part of a build that the Worker in front needs.
  */
 export const outsideModule = ({ settings }: Contents): string => {
-  const { access: { jwt, public: open, rates }, ingress, origins } = settings
-  const { readers } = withoutTokens(settings)
-  const outside = { readers, hooks: Object.keys(ingress), origins, rates, public: open, ...jwt === undefined ? {} : { hasJwt: true } }
-  return `export const outside = ${JSON.stringify(outside)}\n`
+  return `export const outside = ${JSON.stringify(Outside.of(settings))}\n`
 }
 
 /** A field of the configuration in an environment, as an expression over its module. */

@@ -192,7 +192,7 @@ const watching = (
   }))
 }
 
-/** The pages, and what makes the scripts of their modules before somebody asks: under `dev` with each request, else once. */
+/** The pages, and the bundling of their modules before a request: under `dev` with each request, else once. */
 const rendered = ({ check, pages }: Config.Config, { pageModule, root }: Pick<Site, "pageModule" | "root">) => {
   const made = new Map<string, Promise<string>>()
   const textOf = (file: string): Promise<string> => {
@@ -200,14 +200,16 @@ const rendered = ({ check, pages }: Config.Config, { pageModule, root }: Pick<Si
     if (known !== undefined) return known
     const text = pageModule?.({ root, isReadable: check === true }, file) ?? Promise.reject(new Error(`${file} is not in this build`))
     if (check !== true) made.set(file, text)
+    // The next request tries again.
+    text.catch(() => made.delete(file))
     return text
   }
   return [Page.withTexts(pages, textOf), () => Promise.all(Page.modulesOf(pages).map(textOf))] as const
 }
 
-/** The limits of the rate of requests, if the configuration has some. */
-const ratesOf = ({ rates, trustedProxies = [] }: Config.Config["access"]) =>
-  rates && { rates: new Rates(rates, Date.now), addressOf: TrustedProxies.make(trustedProxies) }
+/** The limits of the rate of requests. */
+const ratesOf = ({ rates = {}, trustedProxies = [] }: Config.Config["access"]) =>
+  ({ rates: new Rates(rates, Date.now), addressOf: TrustedProxies.make(trustedProxies) })
 
 /** A channel that asks nobody: its jobs end with their abort. */
 const silent = (channel: Channel): Channel => Object.assign(Object.create(channel) as Channel, {

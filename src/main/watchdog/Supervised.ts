@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
 
 /** The variable with the path of the file. */
@@ -25,6 +25,26 @@ export const tell = (path: string | undefined, reason: string): void => {
   } catch {
     // The reason is on standard error, too.
   }
+}
+
+/** The file beside that of the reason, with the port of the first process. */
+const placeOf = (path: string): string => `${path}.port`
+
+/**
+ * The port of the processes before under the same supervisor, for one that may choose any: their clients come again to it.
+ */
+export const port = (path = file): number | undefined => {
+  if (path === undefined) return undefined
+  try {
+    return Number(readFileSync(placeOf(path), "utf8"))
+  } catch {
+    return undefined
+  }
+}
+
+/** Keeps the port of this process for the next one. */
+export const keepPort = (given: number, path = file): void => {
+  if (path !== undefined) tell(placeOf(path), String(given))
 }
 
 /** The sentence of an end by the watchdog. */

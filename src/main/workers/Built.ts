@@ -3,29 +3,13 @@
  *
  * @module
  */
-import type { Settings } from "../../access/Rates.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import type { Built } from "../composition/Built.ts"
+import type { Outside } from "../../loader/Outside.ts"
 import * as Gate from "./Gate.ts"
 import type * as Inside from "./Inside.ts"
 import * as Objects from "./Objects.ts"
 import type { Env } from "./Platform.ts"
-
-/** The part of a build that the Worker in front needs. */
-export interface Outside {
-  /** The readers, without their tokens. */
-  readonly readers: Built["settings"]["readers"]
-  /** The paths of its webhooks. */
-  readonly hooks: ReadonlyArray<string>
-  /** The origins of the pages of other sites. */
-  readonly origins: ReadonlyArray<string>
-  /** Whether the project accepts JSON Web Tokens. */
-  readonly hasJwt?: boolean
-  /** The reads that need no credential. */
-  readonly public?: ReadonlyArray<string>
-  /** The rates of requests. */
-  readonly rates?: Settings
-}
 
 /** The part of a build that objects and pages need: its modules, and the runtime. */
 export interface Loaded {

@@ -56,8 +56,8 @@ export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
   table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
   const rendered = Page.withTexts(pages, unbuilt)
   for (const [path, page] of Object.entries(rendered)) table.page(path, ({ signal }) => Pages.send(page, reading(scene), signal))
-  const { ASSETS } = scene.env
-  if (ASSETS !== undefined) for (const path of REFERENCE) table.page(path, (request) => ASSETS.fetch(request))
+  const { REFERENCE: files } = scene.env
+  if (files !== undefined) for (const path of REFERENCE) table.page(path, (request) => files.fetch(request))
   TokenRoutes.routes(table, new TokenAdmin({ set: tokens, draw: Gate.draw }))
   SessionRoutes.routes(table, { access: sessions, millis: kernel.limits.sessionMillis, hasHome: Object.hasOwn(pages, "/") })
   const hooked = webhooks?.(ingress, { take: taking(scene), report: table.report })

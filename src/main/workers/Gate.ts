@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { Rates, type Settings } from "../../access/Rates.ts"
+import { Rates } from "../../access/Rates.ts"
 import { Sessions } from "../../access/Sessions.ts"
 import { TokenSet } from "../../access/TokenSet.ts"
 import * as Redacted from "../../cell/Redacted.ts"
@@ -15,6 +15,7 @@ import * as PublicAccess from "../../ingress/access/PublicAccess.ts"
 import type * as RateLimit from "../../ingress/access/RateLimit.ts"
 import { SessionAccess } from "../../ingress/access/SessionAccess.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
+import type { Outside } from "../../loader/Outside.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import type { Env } from "./Platform.ts"
@@ -27,7 +28,7 @@ export interface Gate {
   /** Whether JSON Web Tokens are accepted, which the runtime in front verifies. */
   readonly hasJwt: boolean
   /** The limits of the rate of requests, in each isolate. */
-  readonly rates: RateLimit.Parts | undefined
+  readonly rates: RateLimit.Parts
   /** The decision that the Worker in front handed to an object. */
   readonly bearer: Access.Bearer
   readonly tokens: TokenSet
@@ -40,17 +41,8 @@ export interface Gate {
   readonly proof: Redacted.Redacted
 }
 
-/** Those whom a Worker lets in: the owners of its tokens, the paths of its webhooks, and the pages of other sites. */
-interface Admitted {
-  readonly token: Redacted.Redacted | undefined
-  readonly readers: ReadonlyArray<Secrets.ReaderToken>
-  readonly hooks: ReadonlyArray<string>
-  readonly origins: ReadonlyArray<string>
-  readonly hasJwt?: boolean | undefined
-  readonly rates?: Settings | undefined
-  /** The reads that need no credential. */
-  readonly public?: ReadonlyArray<string> | undefined
-}
+/** The part of the settings with the tokens of the Worker. */
+type Admitted = Secrets.Secured<Outside & Pick<Secrets.Unsecured, "token" | "host">>
 
 /**
  * The gate of a Worker with these tokens. Without a token, it has to be declared public.
@@ -58,7 +50,7 @@ interface Admitted {
  * @throws InvalidConfig
  */
 export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRECTORY">): Gate => {
-  const { hasJwt = false, hooks, origins, public: open = [], rates, readers, token } = admitted
+  const { hasJwt, hooks, origins, public: open, rates, readers, token } = admitted
   if (token === undefined && !isPublic) {
     throw new InvalidConfig({
       reason: "a Worker can be reached by everybody, and there is no token. Set the secret SYSTOLE_TOKEN, which wrangler dev takes " +
@@ -75,9 +67,9 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
     access: Access.make(rules, hash, { set: tokens, sessions, bearer, reads: PublicAccess.make(open) }),
     bearer,
     hasJwt,
-    rates: rates && {
+    rates: {
       rates: new Rates(rates, Date.now),
-      addressOf,
+      addressOf: (request, connection) => addressOf(request, connection) ?? "unknown",
       deny: (id, code) => tokens.deny(id, code)
     },
     tokens,
@@ -88,7 +80,7 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
   }
 }
 
-/** The address of a caller, as the platform tells it. */
+/** The address of a caller, as Cloudflare tells it. The Worker in front removes one that another sender wrote. */
 export const addressOf: RateLimit.AddressOf = ({ headers }) => headers.get("cf-connecting-ip") ?? undefined
 
 /** The Worker in front has no reporter. */

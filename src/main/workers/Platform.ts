@@ -146,7 +146,7 @@ export interface Env {
   readonly SPACES: Namespace<SpaceStub>
   readonly DIRECTORY: Namespace<DirectoryStub>
   /** The files of the build's folder `assets`: the reference of the interface. */
-  readonly ASSETS?: { readonly fetch: (request: Request) => Promise<Response> }
+  readonly REFERENCE?: { readonly fetch: (request: Request) => Promise<Response> }
   /** The bearer token of the operator, a secret of the Worker. It replaces the one of the configuration. */
   readonly SYSTOLE_TOKEN?: string
   /** The text `true` lets a build be used without a token. */

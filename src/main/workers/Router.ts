@@ -1,13 +1,13 @@
 /**
  * The Worker in front of the objects: it checks credentials, and passes each request to the object of its space.
  *
- * It holds no state but the numbers of refused reports, and wakes no object for a request that is refused. It imports no
+ * It holds no state but the rates of callers, and wakes no object for a request that is refused. It imports no
  * runtime: a cold isolate that only passes requests on evaluates this file and the gate.
  *
  * @module
  */
 import * as Decision from "../../access/Decision.ts"
-import { never } from "../../access/Rates.ts"
+import {} from "../../access/Rates.ts"
 import { JWT, type Token } from "../../access/Token.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import * as Jwt from "../../contract/Jwt.ts"
@@ -18,14 +18,12 @@ import * as EndingStream from "../../ingress/wire/EndingStream.ts"
 import * as Json from "../../ingress/wire/Json.ts"
 import * as Problem from "../../ingress/wire/Problem.ts"
 import * as RateLimit from "../../ingress/access/RateLimit.ts"
-import * as WorkerToken from "../../ingress/access/WorkerToken.ts"
 import type { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { isSpaceName } from "../../persistence/SpaceName.ts"
-import { addressOf, type Gate } from "./Gate.ts"
+import type { Gate } from "./Gate.ts"
 import * as Handed from "./Handed.ts"
 import type { Inside } from "./Inside.ts"
 import type { Env } from "./Platform.ts"
-import { MAX_REFUSED, Refusals } from "./Refusals.ts"
 
 /** The parts of a Worker. */
 export interface Parts {
@@ -37,10 +35,22 @@ export interface Parts {
 /**
  * Creates the handler of requests.
  */
-export const make = (parts: Parts, refusals = new Refusals()) => async (request: Request, env: Env): Promise<Response> => {
-  const answer = (request: Request): Promise<Response> => answered(parts, refusals, { request, env })
+export const make = (parts: Parts) => async (request: Request, env: Env): Promise<Response> => {
+  const answer = (request: Request): Promise<Response> => answered(parts, { request, env })
   const cors = corsOf(parts, env)
-  return cors === undefined ? answer(request) : Cors.around(cors, answer)(request)
+  const received = isOfCloudflare(request) ? request : without(request, "cf-connecting-ip")
+  return cors === undefined ? answer(received) : Cors.around(cors, answer)(received)
+}
+
+/** Whether Cloudflare received a request, and told the address of its sender. Elsewhere any sender can write that header. */
+const isOfCloudflare = (request: Request & { readonly cf?: unknown }): boolean => request.cf !== undefined
+
+/** A request without a header. */
+const without = (request: Request, name: string): Request => {
+  if (!request.headers.has(name)) return request
+  const headers = new Headers(request.headers)
+  headers.delete(name)
+  return new Request(request, { headers })
 }
 
 /** The answers to pages of other sites; none while the settings are invalid, which the answer to the request tells. */
@@ -58,31 +68,24 @@ interface Received {
   readonly env: Env
 }
 
-const answered = async ({ gate, inside }: Parts, refusals: Refusals, { env, request }: Received): Promise<Response> => {
+const answered = async ({ gate, inside }: Parts, { env, request }: Received): Promise<Response> => {
   const path = Access.pathOf(request)
   if (path === LIVE) return Problem.unlessRead(request, path) ?? Json.answer({ status: "live" })
   if (path === READY) return Problem.unlessRead(request, path) ?? readiness({ gate, inside }, env, request)
   let access: Access.Access
   try {
     const { isHook } = gate(env)
-    access = isHook(request) ? {} : await accessOf({ gate, inside }, env, request)
+    access = isHook(request) ? { kind: "open" } : await accessOf({ gate, inside }, env, request)
   } catch (failure) {
     return broken(failure)
   }
   const { rates } = gate(env)
   const answer = () => Access.answered(access, (access) => {
-    const asked = access.isPublic === true ? withoutCookie(request) : request
-    return dispatched({ gate, inside }, refusals, { request: asked, env, access, path })
+    // The object of a space decides anew on a request that everybody may send.
+    const asked = access.kind === "public" ? without(request, "cookie") : request
+    return dispatched({ gate, inside }, { request: asked, env, access, path })
   })
-  return rates === undefined ? answer() : RateLimit.within(rates, { request, access, connection: undefined }, answer)
-}
-
-/** A request that everybody may send. The object of its space decides on it again. */
-const withoutCookie = (request: Request): Request => {
-  if (!request.headers.has("cookie")) return request
-  const headers = new Headers(request.headers)
-  headers.delete("cookie")
-  return new Request(request, { headers })
+  return RateLimit.within(rates, { request, access, connection: undefined }, answer)
 }
 
 /** A request with the decision on its credential. */
@@ -91,8 +94,8 @@ interface Admitted extends Received {
   readonly path: string
 }
 
-const dispatched = async ({ gate, inside }: Parts, refusals: Refusals, { access, env, path, request }: Admitted): Promise<Response> => {
-  const { refused, token } = access
+const dispatched = async ({ gate, inside }: Parts, { access, env, path, request }: Admitted): Promise<Response> => {
+  const { hasOther = false, refused, token } = access
   if (refused !== undefined) return Problem.response(refused)
   const named = spaceIn(path)
   const space = named === undefined ? undefined : decoded(named)
@@ -100,8 +103,9 @@ const dispatched = async ({ gate, inside }: Parts, refusals: Refusals, { access,
     const beyond = token === undefined ? undefined : Decision.beyondSpaces(token, space)
     const handed = token?.id.startsWith(JWT) === true ? Handed.withToken(request, token, gate(env).proof) : request
     const pass = async () => beyond === undefined ? forwarded({ env, inside }, space, handed) : Problem.response(beyond)
-    if (token !== undefined) return EndingStream.whileAccepted(await counted(await pass(), token, gate(env).tokens), access.again)
-    return WorkerToken.isReport(request, path) ? reported(refusals, request, pass) : pass()
+    if (token === undefined) return pass()
+    const given = await pass()
+    return EndingStream.whileAccepted(hasOther ? given : await counted(given, token, gate(env).tokens), access.again)
   }
   try {
     const { answer } = await inside(env)
@@ -115,7 +119,7 @@ const dispatched = async ({ gate, inside }: Parts, refusals: Refusals, { access,
 /** The decision on a request. The runtime decides on a JSON Web Token; no other credential opens it. */
 const accessOf = async ({ gate, inside }: Parts, env: Env, request: Request): Promise<Access.Access> => {
   const { access, hasJwt, rates, tokens } = gate(env)
-  const isSpent = rates === undefined ? never : RateLimit.spentBy(rates, request, nowhere)
+  const isSpent = RateLimit.spentBy(rates, request, nowhere)
   const decided = await access(request, isSpent)
   if (decided.refused === undefined || !hasJwt || !Jwt.isFormed(Jwt.textIn(request.headers))) return decided
   const { bearer } = await inside(env)
@@ -137,8 +141,7 @@ const readiness = async ({ gate, inside }: Parts, env: Env, { headers, url }: Re
   let part = "settings"
   try {
     const list = new Request(new URL(`${SPACES}?limit=1`, url), { headers })
-    const { reader, refused, token } = await gate(env).access(list)
-    if (reader !== undefined || token !== undefined || refused !== undefined) return Json.answer({ status: "ready" })
+    if ((await gate(env).access(list)).kind !== "operator") return Json.answer({ status: "ready" })
     part = "runtime"
     const { answer } = await inside(env)
     part = "directory"
@@ -175,20 +178,6 @@ const counted = async (response: Response, { id }: Token, tokens: TokenSet): Pro
   if (typeof code === "string") tokens.deny(id, code)
   return response
 }
-
-/** Passes on the report of a worker, whose token the object checks. A caller with many refused reports wakes no object for a while. */
-const reported = async (refusals: Refusals, request: Request, pass: () => Promise<Response>): Promise<Response> => {
-  const caller = RateLimit.networkOf(addressOf(request, undefined) ?? "")
-  if (!refusals.begin(caller, Date.now())) return Problem.response(spent)
-  const response = await pass()
-  if (response.status < 400 || response.status >= 500) refusals.accepted(caller)
-  return response
-}
-
-const spent = new Problem.RequestRefused({
-  code: "rv/attempts",
-  reason: `${MAX_REFUSED} reports of this address were refused, or are in progress. Check the token, and report again in a minute`
-})
 
 /** Passes a request to the object of a space. The platform resets an object with a failed commit, and rejects its calls. */
 const forwarded = async ({ env, inside }: Scene, space: string, request: Request): Promise<Response> => {

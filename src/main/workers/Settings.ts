@@ -9,6 +9,7 @@ import { line, Reporter } from "../../diagnostic/Reporter.ts"
 import * as Config from "../../loader/Config.ts"
 import * as Loader from "../../loader/Loader.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
+import * as Outside from "../../loader/Outside.ts"
 import * as Plugin from "../../loader/Plugin.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Bearer } from "../../ingress/access/Access.ts"
@@ -61,7 +62,7 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
   const parts = Config.partsOf(Object.values(manifest).map(({ module }) => module).filter(Plugin.is))
   const config = Effect.runSync(Config.decode(definition, { variables: Gate.variablesOf(env), parts }))
   const slices = Slices.without(Slices.all, config.without)
-  const gate = Gate.make(gateOf(config), isPublic === true, env)
+  const gate = Gate.make({ ...Outside.of(config), ...config }, isPublic === true, env)
   return opened(config, { modules: ManifestModules.layer(manifest), slices, gate, webhooks: Webhooks.make, verifier: Jwts.verifier })
 }
 
@@ -91,9 +92,6 @@ const opened = (
 
 /** The function that makes the verifier of JSON Web Tokens. */
 type Verify = Parameters<typeof Jwts.bearer>[1]["verifier"]
-
-const gateOf = ({ access, ingress, origins, readers, token }: Config.Config) =>
-  ({ origins, readers, token, hooks: Object.keys(ingress), hasJwt: access.jwt !== undefined, rates: access.rates, public: access.public })
 
 const loading = (config: Config.Config, modules: Layer.Layer<ModuleHost>): Settings["load"] => {
   const { enzymes, kernel, plugins } = config

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { Rates } from "../../access/Rates.ts"
 import * as Redacted from "../../cell/Redacted.ts"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -222,12 +223,13 @@ export class SpaceHost {
     const persistence = Context.get(context, Persistence)
     const due = (): number | undefined =>
       Effect.runSync(Effect.flatMap(persistence.spaces, ([there]) => there === undefined ? Effect.undefined : persistence.due(space)))
-    const { access: { public: open }, readers, token } = config
+    const { addressOf } = Gate
+    const { access: { public: open, rates = {} }, readers, token } = config
     const quota = StreamQuota.of({ readers, public: open })
     const { fetch, take } = App.make({ slices, kernel, hash }, {
       quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, pages: {},
       reporter: Context.get(context, CurrentReporter), telemetry: new Telemetry(context),
-      public: open, addressOf: Gate.addressOf, closing: new AbortController().signal
+      public: open, charges: { rates: new Rates(rates, Date.now), addressOf }, addressOf, closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined
