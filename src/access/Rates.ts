@@ -39,6 +39,14 @@ export const MAX_CALLERS = 10_000
 /** The most spaces of one caller that are counted apart. Further ones share a bucket. */
 export const MAX_SPACES = 64
 
+/** So many requests of a caller to a space. */
+interface Asked {
+  readonly kind: Kind
+  readonly caller: string
+  readonly space: string
+  readonly count: number
+}
+
 /** The result of a request. */
 export interface Taken {
   readonly kind: Kind
@@ -81,7 +89,7 @@ export class Rates {
   }
 
   /** Takes so many requests of a caller to a space, or none of them; `undefined` if callers of its kind have no limit. */
-  take(kind: Kind, caller: string, space = "", count = 1): Taken | undefined {
+  takeAll({ caller, count, kind, space }: Asked): Taken | undefined {
     const rate = this.settings[kind]
     if (rate === undefined) return undefined
     const now = this.now()
@@ -92,6 +100,11 @@ export class Rates {
     if (!isOver) bucket.left -= count
     const missing = isOver ? count - bucket.left : rate.requests - bucket.left
     return { kind, rate, isOver, left: Math.floor(bucket.left), seconds: Math.ceil(missing * rate.seconds / rate.requests) }
+  }
+
+  /** Takes one request. */
+  take(kind: Kind, caller: string, space = ""): Taken | undefined {
+    return this.takeAll({ caller, count: 1, kind, space })
   }
 
   /** Gives a request back that shall not count. */

@@ -87,7 +87,7 @@ export interface Options extends Guard.Rules {
   readonly public?: ReadonlyArray<string> | undefined
   /** The limits of the rate of requests, on a host that has some. */
   readonly rates?: Pick<RateLimit.Parts, "addressOf" | "rates"> | undefined
-  /** The rates of the further signals of batches, on a host whose requests are counted before. */
+  /** The rates of the further signals of batches, on a host that counts requests before. */
   readonly charges?: Pick<RateLimit.Parts, "addressOf" | "rates"> | undefined
   /** The address of a caller, on a host that limits rates elsewhere. */
   readonly addressOf?: RateLimit.AddressOf | undefined
@@ -158,12 +158,10 @@ export const make = (services: Services, options: Options): App => {
   const streams = new TokenView.CallerStreams(quota, tokens, sessions?.sessions)
   const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
   const charges = limits ?? options.charges
-  const chargeOf = (request: Request, access: Access.Access) => charges && ((count: number): Response | undefined =>
-    RateLimit.charged(charges, { request, access, connection: undefined }, count))
   const answer = (request: Request, access: Access.Access, { address, served }: Caller): Response | Promise<Response> => {
     const { kind, refused, session, token } = access
     if (refused !== undefined) return table.refused(refused, served)
-    const charge = kind === "credential" && request.method === "POST" ? chargeOf(request, access) : undefined
+    const charge = kind === "credential" && request.method === "POST" ? chargeOf(charges, request, access) : undefined
     const given = (): Response | Promise<Response> => table.fetch(request, { ...access, charge, served })
     const isBound = token !== undefined || session !== undefined || kind === "public"
     if (!isBound || !Sse.isWanted(request)) return given()
@@ -198,6 +196,10 @@ interface Caller {
 
 /** The route of webhooks, whose paths are those of the configuration. */
 const WEBHOOK = "webhook"
+
+/** Takes the further signals of a batch of the rate of its caller. */
+const chargeOf = (charges: RateLimit.Parts | undefined, request: Request, access: Access.Access) =>
+  charges && ((count: number): Response | undefined => RateLimit.charged(charges, { request, access, connection: undefined }, count))
 
 /** The address of a request that comes from within the process. */
 const nowhere = (): undefined => undefined

@@ -252,11 +252,7 @@ export const decode = (
 /**
  * Settings with the tokens of environment variables, see {@link Secrets.withTokens}, and the secrets of webhooks.
  */
-export const secured = (
-  settings: Settings,
-  variables: Secrets.Variables,
-  isServed = true
-): Effect.Effect<Config, InvalidConfig> =>
+export const secured = (settings: Settings, variables: Secrets.Variables, isServed = true): Effect.Effect<Config, InvalidConfig> =>
   Effect.try({
     try: () => {
       const hooks = Object.entries(settings.ingress).map(([path, hook]) =>

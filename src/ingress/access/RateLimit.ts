@@ -83,7 +83,8 @@ const taken = (parts: Parts, decided: Decided, count = 1): Taken | undefined => 
   const [kind, name] = caller
   // Public reads are counted apart, so that the readers of a page behind one address keep nobody's JSON Web Token from its verification.
   const strange = decided.access.kind === "public" ? "public" : ""
-  return parts.rates.take(kind, name, kind === "credential" ? spaceIn(Access.pathOf(decided.request)) ?? "" : strange, count)
+  const space = kind === "credential" ? spaceIn(Access.pathOf(decided.request)) ?? "" : strange
+  return parts.rates.takeAll({ caller: name, count, kind, space })
 }
 
 const fields = ({ kind, left, rate: { requests, seconds: window }, seconds }: Taken): ReadonlyArray<readonly [string, string]> => [
