@@ -7,7 +7,6 @@
  * @module
  */
 import * as Decision from "../../access/Decision.ts"
-import {} from "../../access/Rates.ts"
 import { JWT, type Token } from "../../access/Token.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import * as Jwt from "../../contract/Jwt.ts"
