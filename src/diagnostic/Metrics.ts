@@ -33,7 +33,9 @@ export const table = {
     does: "Group commits, from the first beat to the end of the output barrier; `ok` or `failed`"
   },
   "systole.flush.duration": { kind: "histogram", unit: "s", does: "Flushes of stores, with their repetitions" },
-  "systole.queue.size": { kind: "gauge", unit: "{signal}", does: "Signals that wait in the inboxes of open spaces" },
+  "systole.queue.size": {
+    kind: "gauge", unit: "{signal}", does: "Signals that wait or are in progress in open spaces, those to other spaces included"
+  },
   "systole.outbox.size": { kind: "gauge", unit: "{signal}", does: "Signals of open spaces that wait for other spaces" },
   "systole.spaces": { kind: "gauge", unit: "{space}", does: "Open spaces" },
   "systole.io.requests": { kind: "gauge", unit: "{request}", attributes: ["systole.channel"], does: "Attempts of requests in progress" },

@@ -5,11 +5,12 @@ import * as Pages from "./Pages.ts"
 const pages = Pages.all().filter((page) => Generated.partsOf(page).length > 0)
 
 describe("The generated pages", () => {
-  it("are the references of routes, commands, limits, fields, topics and codes", () => {
+  it("are the references of routes, commands, limits, fields, topics, codes and metrics", () => {
     assert.deepStrictEqual(pages.map((page) => [page.path, ...Generated.partsOf(page)]), [
       ["enzymes/README.md", "enzyme"],
       ["src/cli/README.md", "exits", "commands"],
       ["src/diagnostic/README.md", "topics", "codes"],
+      ["src/diagnostic/TELEMETRY.md", "metrics"],
       ["src/ingress/README.md", "routes"],
       ["src/loader/README.md", "limits"],
       ["test/README.md", "simulation"]

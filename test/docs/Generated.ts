@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import { Enzyme, Slices } from "systole"
 import { exitOf } from "../../src/cli/CliFailure.ts"
 import type { Endpoint } from "../../src/contract/Endpoint.ts"
+import * as Metrics from "../../src/diagnostic/Metrics.ts"
 import { topics } from "../../src/diagnostic/TopicReference.ts"
 import { kinds } from "../../src/contract/Refusal.ts"
 import { statusOf } from "../../src/ingress/wire/Problem.ts"
@@ -48,6 +49,12 @@ const codes = (): string => {
   const sorted = Object.entries(kinds).sort(([a], [b]) => a < b ? -1 : 1)
   const rows = sorted.map(([name, kind]) => [code(name), kind, String(statusOf(kind)), String(exitOf(name))])
   return table(["code", "kind", "HTTP status", "exit code"], rows)
+}
+
+const metrics = (): string => {
+  const rows = Object.entries(Metrics.table as Readonly<Record<string, Metrics.Definition>>)
+    .map(([name, { attributes = [], does, kind, unit }]) => [code(name), kind, code(unit), attributes.map(code).join(", "), does])
+  return table(["metric", "kind", "unit", "attributes", "meaning"], rows)
 }
 
 const flag = ({ name, type }: { readonly name: string; readonly type: string }): string =>
@@ -122,7 +129,7 @@ const defaultOf = (made: object, name: string): string => {
 
 /** The generators, by the names of their parts. */
 const generators: Readonly<Record<string, () => string | Promise<string>>> = {
-  codes, commands, enzyme, exits, limits, routes, simulation, topics: described
+  codes, commands, enzyme, exits, limits, metrics, routes, simulation, topics: described
 }
 
 const part = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g

@@ -25,7 +25,7 @@ const apart = new Set(["node_modules", "dist"])
 
 /** The names of pages. */
 const names = new Set([
-  "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "GLOSSARY.md", "JOURNEY.md", "RULES.md", "SECURITY.md"
+  "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "GLOSSARY.md", "JOURNEY.md", "RULES.md", "SECURITY.md", "TELEMETRY.md"
 ])
 
 const below = (folder: string): ReadonlyArray<string> =>
