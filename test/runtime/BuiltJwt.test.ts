@@ -1,11 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { claims, ISSUER, key, type KeyServer, keysOf, withServer } from "../access/Issuer.ts"
-import * as Command from "../scripts/Command.ts"
-import { node } from "../scripts/Host.ts"
-import { run } from "../scripts/Process.ts"
+import { building } from "./BuiltProject.ts"
 import * as Edge from "./Edge.ts"
 
 const CELL = "/v1/spaces/shop/cells/data/visits"
@@ -43,25 +40,15 @@ export default {
 `
 
 /** Builds the project for Workers, and runs it. */
-const built = async (server: KeyServer, use: (edge: Edge.Edge) => Promise<void>): Promise<void> => {
-  await Command.ensure()
-  const folder = mkdtempSync(join(tmpdir(), "systole-jwt-"))
-  try {
-    mkdirSync(join(folder, "enzymes"))
-    for (const [file, text] of Object.entries(filesOf(server.url))) writeFileSync(join(folder, file), text)
-    const { code, output } = await run([node(), Command.file, "build", "--target", "workers", "--out", "worker"], { cwd: folder })
-    assert.strictEqual(code, 0, output)
-    const worker = join(folder, "worker")
+const built = (server: KeyServer, use: (edge: Edge.Edge) => Promise<void>): Promise<void> =>
+  building(filesOf(server.url), async ({ worker }) => {
     renameSync(join(worker, "worker.js"), join(worker, "inner.js"))
     writeFileSync(join(worker, "worker.js"), ENTRY)
     await Edge.running({ folder: worker }, use)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 describe("A built Worker with the tokens of an issuer", () => {
-  it("accepts them, refuses one for another audience, and follows the rotation of the keys", () =>
+  it("accepts them, refuses one for another audience, and follows the rotation of the keys, with its streams", () =>
     withServer(async (server) => {
       const [first, second] = [await key("first"), await key("second")]
       server.answer = keysOf(first)
@@ -80,11 +67,18 @@ describe("A built Worker with the tokens of an issuer", () => {
         assert.deepStrictEqual(await told(await by(first, { sub: "other" })), [403, "access/prefix"])
         assert.deepStrictEqual(await told(young), [401, "auth/jwt"])
         assert.strictEqual(server.asked, 1)
+        const headers = { authorization: `Bearer ${old}`, accept: "text/event-stream" }
+        const reader = (await fetch(CELL, { headers })).body!.pipeThrough(new TextDecoderStream()).getReader()
+        let streamed = ""
+        while (!streamed.includes("data: 1")) streamed += (await reader.read()).value ?? assert.fail("the stream ended")
         server.answer = keysOf(second)
         assert.deepStrictEqual(await told(young), [401, "auth/jwt"])
         assert.deepStrictEqual(await told(young, 31_000), [200, 1])
         assert.deepStrictEqual(await told(old), [401, "auth/jwt"])
         assert.strictEqual(server.asked, 2)
+        await signal("shop", { signal: "/signals/visit" })
+        for (let read = await reader.read(); !read.done; read = await reader.read()) streamed += read.value
+        assert.notInclude(streamed, "data: 2")
       })
     }))
 })

@@ -7,6 +7,7 @@ import { Miniflare } from "miniflare"
 import { assert } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import type { Readable } from "node:stream"
 import { bundled, modulesOf } from "./Bundle.ts"
 
 /** The last compatibility date at which Workers provide no Node modules by default. */
@@ -39,6 +40,8 @@ export interface Options {
   readonly r2Buckets?: ReadonlyArray<string>
   /** Lets everybody in, without a token. */
   readonly public?: true
+  /** Receives what the process prints; the console unless given. */
+  readonly printed?: (text: string) => void
   /** Its compatibility flags; {@link COMPATIBILITY_FLAG} unless given. */
   readonly flags?: ReadonlyArray<string>
 }
@@ -71,6 +74,11 @@ const assetsOf = (directory: string) => !existsSync(directory) ? {} : {
   assets: { directory, binding: "REFERENCE", routerConfig: { has_user_worker: true, invoke_user_worker_ahead_of_assets: true } }
 }
 
+/** Hands on both outputs of the process. */
+const printing = (printed: (text: string) => void) => (...outputs: ReadonlyArray<Readable>): void => {
+  for (const output of outputs) output.on("data", (chunk) => printed(String(chunk)))
+}
+
 /** Runs a Worker until `use` ends: the text of a script, or a folder that a build wrote. */
 export const running = async <A>(
   script: string | { readonly folder: string },
@@ -91,6 +99,7 @@ export const running = async <A>(
     },
     bindings: { ...options.public === true ? { SYSTOLE_PUBLIC: "true" } : { SYSTOLE_TOKEN: TOKEN }, ...options.bindings },
     r2Buckets: [...options.r2Buckets ?? []],
+    ...options.printed === undefined ? {} : { handleRuntimeStdio: printing(options.printed) },
     ...options.folder === undefined ? {} : { durableObjectsPersist: options.folder }
   }
   const miniflare = new Miniflare(settings)

@@ -1,10 +1,41 @@
 import { assert, describe, it } from "@effect/vitest"
+import { vi } from "vitest"
 import { claims, key } from "../access/Issuer.ts"
 import * as Edge from "./Edge.ts"
+
+/** The platform's timers are real. */
+const PATIENCE = { timeout: 60_000, interval: 50 }
 
 const CELL = "/v1/spaces/shop/cells/data/visits"
 
 describe("JSON Web Tokens on Workers", () => {
+  it("are verified anew by their sockets, which are closed for that after 10 minutes", async () => {
+    const [text, issuer] = [await Edge.script("./test/runtime/walked.ts"), await key("first")]
+    const now = Math.floor(Date.now() / 1000)
+    await Edge.running(text, async ({ fetch, miniflare, signal }) => {
+      const authorization = `Bearer ${await issuer.sign(claims(Date.now(), { sub: "0", exp: now + 20_000 }))}`
+      const url = (await miniflare.ready).origin.replace("http", "ws")
+      await signal("shop", { signal: "/signals/count" })
+      /** The values that a socket brings, and the code of its close. */
+      const opened = async (seen: number) => {
+        const socket = new WebSocket(`${url}/v1/spaces/shop/cells/data/count`, { headers: { authorization } } as never)
+        const told = { values: 0, closed: 0 }
+        socket.addEventListener("message", () => told.values++)
+        socket.addEventListener("close", ({ code }) => told.closed = code)
+        await vi.waitFor(() => assert.strictEqual(told.values, seen), PATIENCE)
+        return { socket, told }
+      }
+      const { told } = await opened(1)
+      await signal("shop", { signal: "/signals/count" })
+      await vi.waitFor(() => assert.strictEqual(told.values, 2), PATIENCE)
+      await fetch("/test/later/shop")
+      await signal("shop", { signal: "/signals/count" })
+      await vi.waitFor(() => assert.deepStrictEqual(told, { values: 2, closed: 1011 }), PATIENCE)
+      const { socket } = await opened(1)
+      socket.close()
+    }, { bindings: { SYSTOLE_TOKEN: Edge.TOKEN, KEY: JSON.stringify(issuer.jwk) } })
+  })
+
   it("are verified in front, and decided upon by the objects; wrong ones are limited by address", async () => {
     const [text, issuer] = [await Edge.script("./test/runtime/issued.ts"), await key("first")]
     await Edge.running(text, async (edge) => {

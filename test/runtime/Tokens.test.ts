@@ -1,5 +1,5 @@
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -14,6 +14,8 @@ beforeAll(async () => {
 
 /** The platform's timers are real. */
 const PATIENCE = { timeout: 60_000, interval: 50 }
+
+const JSON_TYPE = { "content-type": "application/json" }
 
 const CELL = "/v1/spaces/shop/cells/data/visits"
 
@@ -117,6 +119,43 @@ describe("Tokens on Workers", () => {
       assert.strictEqual(await reads.ask("/v1/spaces"), "auth/revoked")
       assert.deepStrictEqual((await edge.json("/v1/spaces") as { readonly spaces: ReadonlyArray<string> }).spaces, ["other", "shop"])
     }))
+
+  it("are refused while their object is damaged or full, and the operator gets in by the token of the configuration", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "systole-damaged-"))
+    const during = <A>(use: (edge: Edge.Edge) => Promise<A>): Promise<A> => Edge.running(text, use, { folder })
+    try {
+      const token = await during(async (edge) => {
+        await edge.signal("shop", { signal: "/signals/visit" })
+        return (await created(edge, { verbs: ["read"] })).token
+      })
+      const file = fileOfTokens(folder)
+      const full = new DatabaseSync(file)
+      const [row = {}] = full.prepare("SELECT row FROM token").all() as Array<{ readonly row?: string }>
+      const insert = full.prepare("INSERT OR REPLACE INTO token VALUES (?, ?)")
+      for (let n = 0; n < 1000; n++) {
+        const id = n.toString(32).padStart(8, "0")
+        insert.run(id, JSON.stringify({ ...JSON.parse(row.row ?? "") as object, id }))
+      }
+      full.close()
+      await during(async (edge) => {
+        const body = JSON.stringify({ verbs: ["read"] })
+        const answer = await edge.fetch("/v1/access/tokens", { method: "POST", headers: JSON_TYPE, body })
+        assert.include(await answer.text(), "access/full")
+        assert.strictEqual((await edge.fetch(CELL)).status, 200)
+      })
+      for (const name of [`${file}-wal`, `${file}-shm`]) rmSync(name, { force: true })
+      writeFileSync(file, "no database at all, and long enough to look like one. ".repeat(1000))
+      await during(async (edge) => {
+        const status = async (path: string, headers = {}) => (await edge.fetch(path, { headers })).status
+        assert.strictEqual(await status(CELL, { authorization: `Bearer ${token}` }), 503)
+        assert.deepStrictEqual([await status(CELL), await status("/v1/spaces"), await status("/v1/session")], [200, 200, 200])
+        const put = await edge.fetch(CELL, { method: "PUT", headers: JSON_TYPE, body: "7" })
+        assert.deepStrictEqual([put.status, await status("/v1/access/tokens")], [200, 503])
+      })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
 
   it("begin sessions before each object alike, which end with their logout, their sockets, too", () =>
     Edge.running(text, async (edge) => {
