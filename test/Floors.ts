@@ -13,7 +13,7 @@ export const floors = [
   ["ledger"],
   ["scheduler", "operation", "rendezvous", "flow", "reactor", "durable"],
   ["kernel"],
-  ["loader", "replay", "access"],
+  ["loader", "replay", "access", "archive"],
   ["ingress", "client"],
   ["cli", "react"],
   ["main"]

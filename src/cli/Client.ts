@@ -31,6 +31,8 @@ import * as ServerFile from "./ServerFile.ts"
 export interface Ask {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE"
   readonly body?: unknown
+  /** A body that is no JSON. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
   readonly headers?: Readonly<Record<string, string>>
   /** The most seconds until the whole answer is there; 60 unless given, and those of the header `prefer` in addition. */
   readonly seconds?: number
@@ -160,7 +162,7 @@ const within = (seconds: number) => <A, R>(step: Effect.Effect<A, CliFailure, R>
  * A client of one server. Each answer has limits of time and size, whatever the server sends.
  */
 export const connect = ({ fetch, token, unreachable, url }: Target): Client["Service"] => {
-  const send = (path: string, { body, headers, isOfEvent = false, method = "GET" }: Ask = {}) =>
+  const send = (path: string, { body, bytes, headers, isOfEvent = false, method = "GET" }: Ask = {}) =>
     Effect.tryPromise({
       try: async (signal) =>
         fetch(
@@ -174,6 +176,7 @@ export const connect = ({ fetch, token, unreachable, url }: Target): Client["Ser
               ...headers,
               ...(body === undefined ? {} : { "content-type": "application/json" })
             },
+            ...(bytes === undefined ? {} : { body: bytes }),
             ...(body === undefined ? {} : { body: JsonText.write(body) })
           })
         ),

@@ -26,6 +26,8 @@ const status = () => Schema.Struct({
   control: Schema.NullOr(Schema.Struct({ verb: text, oid: text })),
   /** Number of signals that wait until the space resumes. */
   parked: count,
+  /** The source of a space that arrived by an import, until it is released. */
+  detached: Schema.optionalKey(Schema.Struct({ why: Schema.Literals(["copy", "restore"]), from: text, beat: count })),
   /** The beat of a rollback, until the space resumes. */
   view_hzn: Schema.NullOr(count),
   boot_oid: Schema.NullOr(text),
@@ -83,6 +85,15 @@ export const holds = {
   }),
   release: Endpoint.make("POST", `${CONTROL}/release`, { does: words("Releases a held space."), answer: status, effect: "controls" })
 }
+
+/** The release of a detached space. */
+export const releaseDetached = Endpoint.make("DELETE", `${SPACE}/detached`, {
+  does: words(
+    "Releases an imported space: its requests, deliveries, timers and signals to other spaces go out."
+  ),
+  answer: () => Schema.Struct({ beat: count }),
+  refusals: ["control/refused", "inbox/full", "space/held"]
+})
 
 /** The clock of a space. Dates are in milliseconds since 1970. */
 const times = () => Schema.Struct({

@@ -21,8 +21,8 @@ const BY_SCOPE: ReadonlyArray<Code> = ["access/clearance", "access/prefix", "acc
 
 /** The refusals of a request to a space. */
 const OF_SPACE: ReadonlyArray<Code> = [
-  "space/name", "space/unknown", "space/stopped", "store/busy", "store/conflict", "store/damaged", "store/locked", "store/stale",
-  "store/unavailable", "store/version", "journal/version", "store/needs-ledger"
+  "space/importing", "space/name", "space/unknown", "space/stopped", "store/busy", "store/conflict", "store/damaged", "store/locked",
+  "store/stale", "store/unavailable", "store/version", "journal/version", "store/needs-ledger"
 ]
 
 /** The refusals of a body in JSON. */

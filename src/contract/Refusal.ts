@@ -35,8 +35,9 @@ const codes = {
   /** It is over, or in a state in which that cannot be done. */
   closed: [
     "beat/aborted", "control/refused", "flow/exists", "flow/state", "io/finished", "io/unheard", "link/loop", "ops/closed", "ops/held",
-    "ops/unheard", "registry/cycle", "run/state", "rv/finished", "rv/ledger-missing", "rv/not-quarantined", "rv/untold", "signal/discarded",
-    "space/held", "store/unfinished"
+    "ops/unheard", "registry/cycle", "run/state", "rv/finished", "export/over", "export/outrun",
+    "rv/ledger-missing", "rv/not-quarantined", "rv/untold", "signal/discarded",
+    "space/exists", "space/held", "store/unfinished"
   ],
   /** The body is larger than the limit. */
   large: ["body/too-large", "content/large"],
@@ -44,8 +45,11 @@ const codes = {
   media: ["body/media-type"],
   /** The content has no such bytes. */
   range: ["blob/range"],
-  /** The value does not fit the type of its cell or signal. */
-  unfit: ["cell/type", "webhook/body"],
+  /** The value does not fit the type of its cell or signal, or a frame is not whole. */
+  unfit: [
+    "cell/type", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/unknown", "frame/unsealed",
+    "webhook/body"
+  ],
   /** All handlings of the event are over, and one was given up. Its own code stands in place of this one, if it has one. */
   dead: ["signal/dead"],
   /** The id belongs to another request. */
@@ -63,7 +67,8 @@ const codes = {
   unbuilt: ["store/needs-ledger"],
   /** The host cannot do it now. */
   unavailable: [
-    "access/unavailable", "runtime/closed", "space/stopped", "store/busy", "store/conflict", "store/locked", "store/stale",
+    "access/unavailable", "runtime/closed", "space/stopped", "space/importing", "store/busy", "store/conflict", "store/locked",
+    "store/stale",
     "store/unavailable"
   ],
   /** The stored data cannot be used until it is mended. */

@@ -13,5 +13,11 @@ export const HISTORY = {
   explain: `${SPACE}/explain`
 } as const
 
+/** The export and the import of a space. */
+export const ARCHIVE = {
+  export: `${SPACE}/export`,
+  import: `${SPACE}/import/:id`
+} as const
+
 /** The flows that the modules of a runtime declare. */
 export const FLOWS = "/v1/flows"

@@ -166,6 +166,8 @@ export interface SpaceMoment {
 export interface LiveLedger<Output = unknown> {
   /** Whether no work is in progress. A space with work in progress is not closed. */
   readonly isQuiet: boolean
+  /** Whether its work is in the world: a detached space has it resume, and do all else, once it is released. */
+  readonly isOutside?: boolean
   /** Called once per opening, before the first beat. Resumes the work in progress as of the newest durable beat. */
   resume(): void
   /** Called with the output of a beat after its flush, in the order of beats. */

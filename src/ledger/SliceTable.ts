@@ -28,6 +28,7 @@ export const table = {
   requests: { part: "io", ledger: { name: "io", folders: ["/rt/ops/OPS:io/io_req"] } },
   durable: { part: "runs", ledger: { name: "run", folders: ["/sys/index/run"] }, needs: ["requests"] },
   history: { routes: Object.values(SlicePaths.HISTORY) },
+  archive: { routes: Object.values(SlicePaths.ARCHIVE) },
   graph: { part: "graph" },
   debug: { part: "debug" }
 } as const satisfies Readonly<Record<string, Place>>

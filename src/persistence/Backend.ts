@@ -14,9 +14,12 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Anchor, BlobPart, CellRow, Head, JournalRow, Jump, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
-import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
+import type { Anchor, Arrival, BlobPart, CellRow, Head, JournalRow, Jump } from "./Persistence.ts"
+import type { ObservationRow, OpenOptions, QueueRow, ReceiptRow } from "./Persistence.ts"
+import { BeatConflict, PersistenceError, SpaceExists, SpaceImporting, StaleWriter } from "./PersistenceError.ts"
 import type * as StoreFormat from "./StoreFormat.ts"
+
+export { pages as receiptPages } from "./ReceiptOrder.ts"
 
 /** Most bytes of one part of content: 1 MiB. */
 export const PART = 1_048_576
@@ -62,6 +65,10 @@ export interface Group {
   readonly due: number | undefined
   /** The jumps of the clock that make nothing older, in their order. `Pruning.cutoff` takes them into account. */
   readonly jumps: ReadonlyArray<Jump>
+  /** The state of an import. `undefined` leaves the stored one, or ends it if that is whole and the group has a beat. */
+  readonly arrival?: Arrival | undefined
+  /** In the first group of an import: the predecessor of the oldest journal row to come. It is the stored head until that row. */
+  readonly anchor?: Anchor | undefined
 }
 
 /**
@@ -86,6 +93,10 @@ export interface Backend {
   readonly head: Head
   /** The stored moment of the next work as of the opening: 0 for a new space. */
   readonly due: number | undefined
+  /** The stored state of an import; `undefined` for any other space. */
+  arrival(): Arrival | undefined
+  /** Whether commits prune nothing from now on. Rows that are too old by then are pruned later. */
+  pin(isPinned: boolean): void
   /** The newest journal row that was pruned: beat -1 and hash "" before the first. */
   anchor(): Anchor
   /** The text of a document, by the key of its address. */
@@ -108,6 +119,13 @@ export interface Backend {
   waiting(id: string): ReadonlyArray<QueueRow>
   /** All rows with a text, in any order. */
   observations(): Array<ObservationRow>
+  /** The text of the observation of a node. */
+  observation(node: string): string | undefined
+  /**
+   * All receipts in the order of beat, id and enzyme, some with each step, which may be none. Rows that are written meanwhile may
+   * be missing, and a row may come twice in succession.
+   */
+  everyReceipt(): Iterable<ReadonlyArray<ReceiptRow>>
   /** The bytes of content; `undefined` where there is none. */
   blob(hash: string): Uint8Array | undefined
   /** Part number `part`, from 0, with {@link PART} bytes or the rest; no bytes after the end. `undefined` where there is no content. */
@@ -233,6 +251,28 @@ export const checkHead = (space: string, group: Group, stored: Head): void => {
     const beat = group.journal[0]?.beat ?? group.head.beat
     throw new PersistenceError({ reason: new BeatConflict({ space, beat, head: stored.beat }) })
   }
+}
+
+/**
+ * The state of an import after a group, from the one before it: the first beat of a complete one ends it.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const arrivalAfter = ({ arrival, journal }: Pick<Group, "arrival" | "journal">, stored: Arrival | undefined): Arrival | undefined =>
+  arrival ?? (stored?.isWhole === true && journal.length > 0 ? undefined : stored)
+
+/**
+ * Throws `SpaceImporting` for the opening of a store with an unfinished import as a space, and `SpaceExists` for that of a space as
+ * an import.
+ *
+ * @throws PersistenceError
+ * @category guards
+ * @since 0.2.0
+ */
+export const checkArrival = (space: string, arrival: Arrival | undefined, { importing = false }: Pick<OpenOptions, "importing">): void => {
+  if ((arrival?.isWhole === false) === importing) return
+  throw new PersistenceError({ reason: importing ? new SpaceExists({ space }) : new SpaceImporting({ space }) })
 }
 
 /**

@@ -11,10 +11,11 @@ import * as Address from "../cell/Address.ts"
 import { attempt, type Backend, partOf } from "./Backend.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
-import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, Jump } from "./Persistence.ts"
-import type { ObservationRow, OpenOptions, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
+import type { Anchor, Arrival, Batch, BlobPart, BlobWriter, Head, JournalRow, Jump } from "./Persistence.ts"
+import type { ObservationRow, OpenOptions, PlacedStore, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, isUnapplied, PersistenceError, StoreDamaged, StoreUnavailable } from "./PersistenceError.ts"
 import type * as StoreFormat from "./StoreFormat.ts"
+import { StorePin } from "./StorePin.ts"
 import { Upload } from "./Upload.ts"
 
 /** Rows of one page of a scan. */
@@ -27,11 +28,12 @@ const PAGE = 64
  * @category models
  * @since 0.1.0
  */
-export class GroupStore implements SpaceStore {
+export class GroupStore implements PlacedStore {
   readonly space: string
   readonly place: string
   /** Commits the group. With a backend that has `sync`, it waits until all earlier commits are durable. */
   readonly flush: Effect.Effect<void, PersistenceError>
+  private readonly pins = new Set<StorePin>()
   private readonly backend: Backend
   private readonly digest: OpenOptions["digest"]
   /** Waits until all commits are durable. */
@@ -224,7 +226,10 @@ export class GroupStore implements SpaceStore {
     return new Upload(this.backend, (hash, upload) => {
       this.checkUsable()
       if (this.overlay.blobs.has(hash)) this.backend.dropUpload(upload)
-      else this.overlay.addBlob(hash, { upload })
+      else {
+        for (const pin of this.pins) pin.beforeContent(hash)
+        this.overlay.addBlob(hash, { upload })
+      }
     })
   }
 
@@ -235,7 +240,27 @@ export class GroupStore implements SpaceStore {
     if (entry !== undefined && !(entry.beat > head.beat)) {
       throw new PersistenceError({ reason: new BeatConflict({ space: this.space, beat: entry.beat, head: head.beat }) })
     }
+    for (const pin of this.pins) pin.before(batch)
     this.overlay.add(batch)
+  }
+
+  arrival(): Arrival | undefined {
+    return this.overlay.arrival ?? this.backend.arrival()
+  }
+
+  arrive(arrival: Arrival, from?: Head): void {
+    this.checkUsable()
+    this.overlay.arrive(arrival, from)
+  }
+
+  pin(lastSeq: number): StorePin {
+    const pin = new StorePin(this.backend, lastSeq, () => {
+      this.pins.delete(pin)
+      this.backend.pin(this.pins.size > 0)
+    })
+    this.pins.add(pin)
+    this.backend.pin(true)
+    return pin
   }
 
   setDue(moment: number | undefined): void {
@@ -248,6 +273,7 @@ export class GroupStore implements SpaceStore {
 
   /** Closes the backend. Batches that were not flushed are gone. */
   close(): void {
+    for (const pin of this.pins) pin.release()
     this.failed ??= this.unavailable("this handle is closed")
     this.backend.close()
   }
@@ -317,5 +343,5 @@ export class GroupStore implements SpaceStore {
 export const scoped = <R>(
   open: Effect.Effect<Backend, PersistenceError, R>,
   options: Pick<OpenOptions, "digest">
-): Effect.Effect<SpaceStore, PersistenceError, R | Scope.Scope> =>
+): Effect.Effect<PlacedStore, PersistenceError, R | Scope.Scope> =>
   Effect.acquireRelease(Effect.map(open, (backend) => new GroupStore(backend, options)), (store) => Effect.sync(() => store.close()))

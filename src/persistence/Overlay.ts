@@ -8,7 +8,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Content, Group } from "./Backend.ts"
-import type { Batch, CellRow, Head, JournalRow, Jump, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { Anchor, Arrival, Batch, CellRow, Head, JournalRow, Jump, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 
 /**
  * The batches appended since the last flush.
@@ -27,6 +27,8 @@ export class Overlay implements Group {
   readonly dequeued = new Set<number>()
   readonly blobs = new Map<string, Content>()
   readonly observations = new Map<string, ObservationRow>()
+  arrival: Arrival | undefined
+  anchor: Anchor | undefined
   /** The documents of `cells` in order of arrival. The first `indexed` ones are indexed by their parents. */
   private readonly touched: Array<Address.Address> = []
   private readonly byParent = new Map<string, Array<Address.Address>>()
@@ -63,6 +65,14 @@ export class Overlay implements Group {
     if (entry === undefined) return
     this.journal.push(entry)
     this.head = { beat: entry.beat, clock: entry.clock, hash: entry.hash }
+  }
+
+  arrive(arrival: Arrival, from: Head | undefined): void {
+    this.empty = false
+    this.arrival = arrival
+    if (from === undefined) return
+    this.head = from
+    this.anchor = { beat: from.beat, hash: from.hash }
   }
 
   isCode(hash: string): boolean {

@@ -135,6 +135,14 @@ export interface BlobPart {
   readonly size: number
 }
 
+/** The state of an import: of a store that is filled from outside, and which nobody else opens before it is whole. */
+export interface Arrival {
+  /** A text of the importer: its progress, and then the source of the space. */
+  readonly note: string
+  /** Whether all is there. The first beat of the space ends the state. */
+  readonly isWhole: boolean
+}
+
 /** Receives content of unknown length in chunks. */
 export interface BlobWriter {
   /** Adds a chunk of at most 1 MiB. */
@@ -240,6 +248,51 @@ export interface SpaceStore {
   readonly flush: Effect.Effect<void, PersistenceError>
 }
 
+/** An observation with its text. */
+export interface Observed {
+  readonly node: string
+  readonly text: string
+}
+
+/** The state of a store at one moment, beside later changes. Documents are not part of it: the journal has their versions. */
+export interface PinnedRows {
+  /** The predecessor of the oldest journal row. */
+  readonly anchor: Anchor
+  /** The characters of all copies. */
+  readonly size: number
+  /** Ends the pin. */
+  readonly release: () => void
+  /** The queued signals in the order of their numbers, in pages. */
+  readonly queue: () => Iterable<ReadonlyArray<QueueRow>>
+  /** The receipts of beats up to one in the order of beat, id and enzyme, in pages. */
+  readonly receipts: (head: number) => Iterable<ReadonlyArray<ReceiptRow>>
+  /** The observations in the order of their nodes. */
+  readonly observations: () => ReadonlyArray<Observed>
+  /** Whether content came later. */
+  readonly isNew: (hash: string) => boolean
+}
+
+/**
+ * The store of a space at its place, with all that an export and an import need.
+ *
+ * @category services
+ * @since 0.2.0
+ */
+export interface PlacedStore extends SpaceStore {
+  /** Returns the state of an import; `undefined` for any other space. */
+  readonly arrival: () => Arrival | undefined
+  /**
+   * Stores the state of an import with the next flush. `from`, in the first group only, is the predecessor of the oldest journal
+   * row to come, with the clock of the space.
+   */
+  readonly arrive: (arrival: Arrival, from?: Head) => void
+  /**
+   * Begins to keep the present state beside later changes. All appended data has to be durable, and queued signals have numbers
+   * up to `lastSeq`. Nothing is pruned before the end of all pins.
+   */
+  readonly pin: (lastSeq: number) => PinnedRows
+}
+
 /** The retention of data other than state, measured against the head's clock. */
 export interface Retention {
   /** The maximum age of journal rows, in milliseconds. Default: 30 days. */
@@ -269,6 +322,8 @@ export interface OpenOptions {
   readonly create: boolean
   /** Replaces single limits of {@link retention}. */
   readonly retention?: Partial<Retention>
+  /** Whether it is an import: it opens an unfinished one, or creates one where no space has the name. */
+  readonly importing?: boolean
   /** Computes the digest of a journal row's text, which verifies rows when they are read. Without it they are not verified. */
   readonly digest?: (text: string) => string
 }
@@ -281,7 +336,7 @@ export interface OpenOptions {
  */
 export class Persistence extends Context.Service<Persistence, {
   /** Opens a space's store until the scope closes. */
-  readonly open: (space: string, options: OpenOptions) => Effect.Effect<SpaceStore, PersistenceError, Scope.Scope>
+  readonly open: (space: string, options: OpenOptions) => Effect.Effect<PlacedStore, PersistenceError, Scope.Scope>
   /**
    * Returns the wake time that the last flush of a space stored, without opening the space. The result may be up to one
    * second early, never late. It is 0 before the first flush, and may be 0 if the last flush lies in the future by the

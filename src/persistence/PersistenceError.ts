@@ -13,6 +13,23 @@ export class NoSuchSpace extends Data.TaggedError("NoSuchSpace")<{ readonly spac
   }
 }
 
+/** The space is being imported: it opens once all of it is there. */
+export class SpaceImporting extends Data.TaggedError("SpaceImporting")<{ readonly space: string }> {
+  readonly code = "space/importing"
+  override get message() {
+    return `Space "${this.space}" is being imported, and opens once all of it is there. Wait for the import, or give it up with: ` +
+      `systole space delete ${this.space}`
+  }
+}
+
+/** The name of an import is taken. */
+export class SpaceExists extends Data.TaggedError("SpaceExists")<{ readonly space: string }> {
+  readonly code = "space/exists"
+  override get message() {
+    return `There is a space "${this.space}" already, and nothing is imported into it. Give the import another name`
+  }
+}
+
 /** The name is not a valid name of a space. */
 export class InvalidSpaceName extends Data.TaggedError("InvalidSpaceName")<{ readonly space: string }> {
   readonly code = "space/name"
@@ -176,7 +193,7 @@ export class StoreNeedsLedger extends Data.TaggedError("StoreNeedsLedger")<{
 export class PersistenceError extends Data.TaggedError("PersistenceError")<{
   readonly reason:
     | NoSuchSpace | InvalidSpaceName | StoreLocked | StoreBusy | StoreDamaged | StoreVersion | JournalVersion | StaleWriter
-    | BeatConflict | StoreUnavailable | StoreFull | StoreNeedsLedger | ContentTooLarge
+    | BeatConflict | StoreUnavailable | StoreFull | StoreNeedsLedger | ContentTooLarge | SpaceImporting | SpaceExists
 }> {
   get code() {
     return this.reason.code

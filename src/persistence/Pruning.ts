@@ -13,6 +13,9 @@ import type { JournalRow, Jump, Retention } from "./Persistence.ts"
 const ROWS = 256
 const SIZE = 1_048_576
 
+/** The most times of both that count for one deletion. */
+const MOST = 16
+
 /** The maximum amount to delete at once. */
 export interface Budget {
   readonly rows: number
@@ -29,6 +32,8 @@ export class Pruning {
   readonly retention: Retention
   private rows: number
   private size = 0
+  /** Whether nothing is pruned for now. */
+  isPinned = false
 
   /** A store that was there before may have old data, so its first group has a budget. */
   constructor(retention: Retention, isNew = false) {
@@ -40,8 +45,10 @@ export class Pruning {
   budget(group: Group): Budget | undefined {
     this.rows += group.journal.length + group.receipts.size + group.blobs.size
     for (const row of group.journal) this.size += sizeOf(row)
-    if (this.rows < ROWS && this.size < SIZE) return undefined
-    const budget = { rows: 2 * Math.max(this.rows, ROWS), size: 2 * Math.max(this.size, SIZE) }
+    if (this.isPinned || (this.rows < ROWS && this.size < SIZE)) return undefined
+    // After a pin, old rows go in several steps.
+    const within = (written: number, least: number): number => 2 * Math.min(Math.max(written, least), MOST * least)
+    const budget = { rows: within(this.rows, ROWS), size: within(this.size, SIZE) }
     this.rows = 0
     this.size = 0
     return budget

@@ -78,6 +78,8 @@ export class LiveRequests implements LiveLedger<Output> {
    * Submits repeatable requests again, unless a deadline is over. Any other one may have been executed, so it fails, and its
    * retry policy decides.
    */
+  readonly isOutside = true
+
   resume(): void {
     this.state.delayed.takeDue(this.host.now())
     for (const open of this.state.all()) if (!this.state.delayed.has(open.rid)) this.resumeRequest(open)

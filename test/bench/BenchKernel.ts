@@ -6,7 +6,7 @@
 import { Effect, Layer } from "effect"
 import {
   type Batch, defaults, type Hash, Kernel, KernelSettings, type Pacemaker, Persistence, type Plugin, Reactor, Registry, Scheduler,
-  type Settings, Slices, type SpaceStore
+  type Settings, Slices, type PlacedStore
 } from "systole"
 import * as RunGuards from "../../src/main/guard/RunGuards.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -67,9 +67,9 @@ export const counted = (persistence: ReturnType<Provider>, counts: Counts): Retu
     open: (space, options) => Effect.map(inner.open(space, options), (store) => counting(store, counts))
   }))).pipe(Layer.provide(persistence))
 
-const counting = (store: SpaceStore, counts: Counts): SpaceStore => {
+const counting = (store: PlacedStore, counts: Counts): PlacedStore => {
   let pending = false
-  return Object.assign(Object.create(store) as SpaceStore, {
+  return Object.assign(Object.create(store) as PlacedStore, {
     append: (batch: Batch) => {
       pending = true
       if (batch.entry !== undefined) counts.beats++

@@ -157,6 +157,7 @@ export const trips: { readonly [K in Own]: Trip } = {
   "GET /v1/spaces/:space/graph": ({ shop }) => shop.call("GET /graph", { query: { limit: 10 } }),
   "PUT /v1/spaces/:space/graph/trace": ({ shop }) => shop.call("PUT /graph/trace", { body: { kinds: ["run"] } }),
   "GET /v1/spaces/:space/graph/trace": ({ shop }) => shop.call("GET /graph/trace"),
+  "DELETE /v1/spaces/:space/detached": ({ shop }) => refused("control/refused", shop.call("DELETE /detached")),
   "POST /v1/spaces/:space/control/pause": ({ shop }) => shop.call("POST /control/pause"),
   "POST /v1/spaces/:space/control/rollback": ({ shop }) =>
     refused("control/refused", shop.call("POST /control/rollback", { body: { to: 999_999 } })),

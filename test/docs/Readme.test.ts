@@ -15,6 +15,10 @@ const { dependencies, optionalDependencies, scripts } = JSON.parse(readFileSync(
 
 /** Commands that are run elsewhere, each by the test that runs it or its like. */
 const elsewhere: Readonly<Record<string, string>> = {
+  "systole export home home.frame": "test/cli/Archive.test.ts",
+  "systole frame verify home.frame": "test/cli/Archive.test.ts",
+  "systole import home.frame copy": "test/cli/Archive.test.ts",
+  "systole space release copy": "test/cli/Archive.test.ts",
   "npm ci --omit=dev && npm run demo": "test/scripts/Demo.test.ts",
   "npm ci && npm test": ".ci/run",
   "npm ci && npm run ok": "test/scripts/Checks.test.ts",

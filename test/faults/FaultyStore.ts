@@ -8,7 +8,7 @@
  */
 import { Effect, type Scope } from "effect"
 import { StatementSync } from "node:sqlite"
-import { type Persistence, PersistenceError, type SpaceStore, StoreBusy, StoreUnavailable } from "systole"
+import { type Persistence, PersistenceError, type PlacedStore, StoreBusy, StoreUnavailable } from "systole"
 import * as Random from "../support/Random.ts"
 
 /** The kinds of counted calls. */
@@ -127,13 +127,13 @@ export class Faults {
     }
   }
 
-  private wrap(store: SpaceStore): SpaceStore {
+  private wrap(store: PlacedStore): PlacedStore {
     const handle = { failed: false }
     const broken = (): PersistenceError => {
       handle.failed = true
       return failure(store.space)
     }
-    const append: SpaceStore["append"] = (batch) => {
+    const append: PlacedStore["append"] = (batch) => {
       const kind = this.reach("append")
       if (kind === undefined || kind === "doubt") store.append(batch)
       if (kind !== undefined) throw broken()
@@ -174,7 +174,7 @@ export class Faults {
 }
 
 /** Appends a last row whose text throws, so that the commit stops after it has written all others. */
-const tear = (store: SpaceStore): void =>
+const tear = (store: PlacedStore): void =>
   store.append({
     entry: undefined,
     cells: [],

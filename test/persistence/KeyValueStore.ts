@@ -5,7 +5,7 @@
  * @module
  */
 import { Effect, Layer } from "effect"
-import type { Head, JournalRow, ObservationRow, QueueRow, ReceiptRow, Retention } from "systole"
+import type { Anchor, Arrival, Head, JournalRow, ObservationRow, OpenOptions, QueueRow, ReceiptRow, Retention } from "systole"
 import {
   Address, Backend, checkSpaceName, ContentReferences, GroupStore, NoSuchSpace, Persistence, PersistenceError, Pruning, retention
 } from "systole"
@@ -16,7 +16,8 @@ interface Meta {
   readonly writer: Backend.Writer
   readonly head: Head
   readonly due: number | null
-  readonly anchor: { readonly beat: number; readonly hash: string }
+  readonly anchor: Anchor
+  readonly arrival?: Arrival | undefined
   /** Characters of the journal. */
   readonly size: number
 }
@@ -65,6 +66,14 @@ class KeyValueBackend implements Backend.Backend {
     return metaOf(this.data).anchor
   }
 
+  arrival(): Arrival | undefined {
+    return metaOf(this.data).arrival
+  }
+
+  pin(isPinned: boolean): void {
+    this.pruning.isPinned = isPinned
+  }
+
   read(key: string): string | undefined {
     return this.data.get(`cell ${key}`) as string | undefined
   }
@@ -106,6 +115,14 @@ class KeyValueBackend implements Backend.Backend {
 
   observations(): Array<ObservationRow> {
     return [...this.rows<ObservationRow>(this.data.list("node "))]
+  }
+
+  observation(node: string): string | undefined {
+    return this.rows<ObservationRow>(this.data.list(`node ${node}`).filter((key) => key === `node ${node}`))[0]?.text
+  }
+
+  everyReceipt(): Iterable<ReadonlyArray<ReceiptRow>> {
+    return Backend.receiptPages(this.rows(this.data.list("receipt ")))
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -174,7 +191,9 @@ class KeyValueBackend implements Backend.Backend {
     }
     date(changes, group, this.pruning.retention.contentMillis)
     const size = group.journal.reduce((sum, row) => sum + Pruning.sizeOf(row), meta.size)
-    changes.set("meta", JSON.stringify({ ...meta, writer: writer ?? meta.writer, head: group.head, due: group.due ?? null, size }))
+    const { anchor = meta.anchor, due = null, head } = group
+    const arrival = Backend.arrivalAfter(group, meta.arrival)
+    changes.set("meta", JSON.stringify({ ...meta, writer: writer ?? meta.writer, head, due, size, anchor, arrival }))
     this.data.write(changes.all)
     this.claim.wrote(writer)
     this.prune(group)
@@ -337,14 +356,19 @@ const collect = (changes: Changes, { anchor, clock, limit, millis }: ContentRefe
   return false
 }
 
-const opened = (spaces: Map<string, KeyValue>, space: string, create: boolean): KeyValue => {
+const opened = (
+  spaces: Map<string, KeyValue>,
+  space: string,
+  { create, importing }: Pick<OpenOptions, "create" | "importing">
+): KeyValue => {
   checkSpaceName(space)
   const known = spaces.get(space)
   if (known !== undefined) return known
   if (!create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
   const data = new KeyValue()
   const none = { beat: -1, hash: "" }
-  const meta: Meta = { writer: { epoch: 0, asides: 0 }, head: { ...none, clock: 0 }, due: 0, anchor: none, size: 0 }
+  const arrival = importing === true ? { note: "", isWhole: false } : undefined
+  const meta: Meta = { writer: { epoch: 0, asides: 0 }, head: { ...none, clock: 0 }, due: 0, anchor: none, size: 0, arrival }
   data.write(new Map([["meta", JSON.stringify(meta)]]))
   spaces.set(space, data)
   return data
@@ -356,12 +380,13 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
   return {
     open: (space, options) =>
       GroupStore.scoped(Backend.attempt(() => {
-        const data = opened(spaces, space, options.create)
+        const data = opened(spaces, space, options)
+        Backend.checkArrival(space, metaOf(data).arrival, options)
         return new KeyValueBackend(space, data, { ...retention, ...options.retention })
       }), options),
-    due: (space) => Backend.attempt(() => metaOf(opened(spaces, space, false)).due ?? undefined),
+    due: (space) => Backend.attempt(() => metaOf(opened(spaces, space, { create: false })).due ?? undefined),
     remove: (space) => Backend.attempt(() => {
-      opened(spaces, space, false)
+      opened(spaces, space, { create: false })
       spaces.delete(space)
     }),
     spaces: Effect.sync(() => spaces.keys())

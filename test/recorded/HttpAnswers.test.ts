@@ -12,8 +12,10 @@ const all = endpoints()
 const endpointOf = ({ method, path }: { readonly method: string; readonly path: string }): Endpoint | undefined =>
   all.find((endpoint) => endpoint.method === method && isOf(endpoint.path, path.replace(/\?.*/, "")))
 
-/** Routes that succeed only long after the script ends: a quarantine follows the last grace of a silent worker. */
-const LATER = ["/v1/spaces/:space/rv/:key/release"]
+/** Routes that succeed only long after the script ends, as a quarantine follows the last grace of a silent worker, or with frames. */
+const LATER = [
+  "/v1/spaces/:space/rv/:key/release", "/v1/spaces/:space/export", "/v1/spaces/:space/import/:id", "/v1/spaces/:space/detached"
+]
 
 /** An answer as it is recorded. */
 interface Recorded {

@@ -4,7 +4,7 @@
  * @module
  */
 import { Effect } from "effect"
-import { type Persistence, PersistenceError, type SpaceStore, StoreBusy, StoreUnavailable } from "systole"
+import { type Persistence, PersistenceError, type PlacedStore, StoreBusy, StoreUnavailable } from "systole"
 import { over } from "./Over.ts"
 
 /** The faults of a flush: it has no effect, or it has its effect and fails, or it may be repeated, or it never ends. */
@@ -48,7 +48,7 @@ export class Disk {
     }
   }
 
-  private wrap(store: SpaceStore, { isOver, turn }: Life): SpaceStore {
+  private wrap(store: PlacedStore, { isOver, turn }: Life): PlacedStore {
     const later = Effect.callback<void>((resume) => turn(() => resume(Effect.void)))
     const flush = Effect.gen({ self: this }, function*() {
       yield* later

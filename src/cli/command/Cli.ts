@@ -9,6 +9,7 @@ import * as Command from "effect/cli/Command"
 import * as CodePlace from "../../diagnostic/CodePlace.ts"
 import type { Slice } from "../../ingress/route/Slice.ts"
 import { face as operations } from "../../operation/Face.ts"
+import * as ArchiveCommand from "./ArchiveCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
 import * as BuildCommand from "./BuildCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
@@ -69,7 +70,8 @@ const others = (slices: Commands["slices"]) => [
   HistoryCommand.journal,
   HistoryCommand.replay,
   HistoryCommand.why,
-  HistoryCommand.explain
+  HistoryCommand.explain,
+  ...ArchiveCommand.commands
 ]
 
 /** The names of the commands without those of plugins. */

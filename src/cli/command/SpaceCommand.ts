@@ -39,12 +39,12 @@ const notAsked = (space: string): CliFailure =>
       "with all its data"
   })
 
-/** Asks at the terminal whether to delete a space. Fails without one. */
-const confirmed = (space: string) =>
+/** Asks at the terminal. Fails without one. */
+const confirmed = (otherwise: CliFailure, message: string) =>
   Effect.gen(function*() {
     const { stdinIsTerminal, stdoutIsTerminal } = yield* Stdio.Stdio
-    if (!(yield* stdinIsTerminal) || !(yield* stdoutIsTerminal)) return yield* notAsked(space)
-    return yield* Prompt.run(Prompt.Confirm({ message: `Delete space "${space}" with all its data, for good?`, initial: false }))
+    if (!(yield* stdinIsTerminal) || !(yield* stdoutIsTerminal)) return yield* otherwise
+    return yield* Prompt.run(Prompt.Confirm({ message, initial: false }))
   }).pipe(Effect.catchTag("QuitError", () => Effect.succeed(false)))
 
 const deleted = (space: string, json: boolean) =>
@@ -54,7 +54,8 @@ const deleted = (space: string, json: boolean) =>
 
 const remove = Command.make("delete", { space: SpaceArgument.name, yes, json: Output.json }, ({ json, space, yes }) =>
   Effect.gen(function*() {
-    if (yes || (yield* confirmed(space))) return yield* deleted(space, json)
+    const asked = confirmed(notAsked(space), `Delete space "${space}" with all its data, for good?`)
+    if (yes || (yield* asked)) return yield* deleted(space, json)
     return yield* new CliFailure({ exit: exits.failed, code: "space/unconfirmed", message: `Space "${space}" is not deleted` })
   })).pipe(Command.withDescription("Delete a space with all its data, at once and for good"))
 
@@ -88,19 +89,53 @@ const waiting = PageList.command<WaitingRow>({
   columns
 })
 
-const holdCommand = (verb: "hold" | "release", description: string) =>
-  Command.make(verb, { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
-    Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control/${verb}`, { method: "POST" })).pipe(
-      Effect.flatMap((found) => Output.data(json, found, lines(found)))
-    )).pipe(Command.withDescription(description))
+const steered = (verb: "hold" | "release", space: string, json: boolean) =>
+  Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control/${verb}`, { method: "POST" })).pipe(
+    Effect.flatMap((found) => Output.data(json, found, lines(found)))
+  )
 
-const hold =
-  holdCommand("hold", "Let no beat of a space run by itself until it is released or the server ends; signals are accepted, and wait")
-const release = holdCommand("release", "Let the beats of a held space run again")
+const hold = Command.make("hold", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) => steered("hold", space, json)).pipe(
+  Command.withDescription("Let no beat of a space run by itself until it is released or the server ends; signals are accepted, and wait")
+)
 
-const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceStatus): ReadonlyArray<string> => [
+/** The most waiting signals that are listed before a release. */
+const LISTED = 20
+
+const notReleased = (space: string): CliFailure =>
+  new CliFailure({
+    exit: exits.usage,
+    code: "space/unconfirmed",
+    message: `Space "${space}" stays detached: nobody can be asked here, because the command has no terminal. Give --yes to release it`
+  })
+
+/** Releases a detached space, after a list of what waits in it. */
+const releaseDetached = Effect.fnUntraced(function*(space: string, { json, yes }: { readonly json: boolean; readonly yes: boolean }) {
+  const { ask } = yield* Client
+  if (!yes) {
+    const { waiting } = yield* ask<{ readonly waiting: ReadonlyArray<WaitingRow> }>(`${SpaceArgument.path(space)}/waiting?limit=${LISTED}`)
+    const rows = Output.table(waiting.map(columns))
+    yield* Output.note([waiting.length === 0 ? "nothing waits" : `the first ${waiting.length} that wait:`, ...rows].join("\n"))
+    if (!(yield* confirmed(notReleased(space), `Let requests, deliveries, timers and signals of space "${space}" out?`))) {
+      return yield* new CliFailure({ exit: exits.failed, code: "space/unconfirmed", message: `Space "${space}" stays detached` })
+    }
+  }
+  const answer = yield* ask<{ readonly beat: number }>(`${SpaceArgument.path(space)}/detached`, { method: "DELETE" })
+  yield* Output.data(json, answer, `released ${space} in beat ${answer.beat}`)
+})
+
+const release = Command.make("release", { space: SpaceArgument.name, yes, json: Output.json }, ({ json, space, yes }) =>
+  Effect.gen(function*() {
+    const { ask } = yield* Client
+    const { detached } = yield* ask<SpaceStatus>(`${SpaceArgument.path(space)}/control?limit=0`)
+    yield* detached === undefined ? steered("release", space, json) : releaseDetached(space, { json, yes })
+  })).pipe(
+    Command.withDescription("Let the beats of a held space run again, or what waits in a detached space out, after a list of it")
+  )
+
+const lines = ({ control, detached, held, locks, parked, state, view_hzn }: SpaceStatus): ReadonlyArray<string> => [
   control === null ? state : `${state}, ${control.verb} under way (${control.oid})`,
   ...held ? ["held: no beat runs by itself until systole space release"] : [],
+  ...detached === undefined ? [] : [`detached: a ${detached.why} of ${detached.from} at beat ${detached.beat}`],
   ...parked === 0 ? [] : [Printable.count(parked, "signal waits", "signals wait")],
   ...view_hzn === null ? [] : [`rolled back to beat ${view_hzn}`],
   ...locks.map(({ by, cell }) => `${cell} is locked by ${by}`)

@@ -23,6 +23,7 @@ export const routes = (table: SpaceTable): void => {
   for (const verb of namesOf(Endpoints.holds)) {
     table.ofSpace(Endpoints.holds[verb], ({ control }) => Effect.map(control[verb], (state) => stateOf(state)))
   }
+  table.ofSpace(Endpoints.releaseDetached, ({ control }) => Effect.map(control.releaseDetached(), (beat) => ({ beat })))
   table.ofSpace(Endpoints.rollback, ({ control }, { body: { to } }) => control.rollback(to))
   table.ofSpace(Endpoints.clock, ({ control }) => control.clock)
   table.ofSpace(Endpoints.resetClock, ({ control }) => control.resetClock())

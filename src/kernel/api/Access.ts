@@ -72,7 +72,15 @@ export class Access {
     }))
   }
 
-  private used<A, E>(use: Use, see: (space: LiveSpace) => Effect.Effect<A, E>): Effect.Effect<A, E | SpaceStopped> {
+  /** A use until the scope closes. */
+  hold<A, E>(see: (space: LiveSpace) => Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E | SpaceStopped, Scope.Scope> {
+    return Effect.suspend(() => {
+      const use = new Use()
+      return Effect.andThen(Effect.addFinalizer(() => Effect.sync(() => use.release())), this.used(use, see))
+    })
+  }
+
+  private used<A, E, R = never>(use: Use, see: (space: LiveSpace) => Effect.Effect<A, E, R>): Effect.Effect<A, E | SpaceStopped, R> {
     return Effect.suspend(() => this.space.lifetime.isRetired
       ? Effect.flatMap(this.open(use), see)
       : see(use.acquire(this.space)))

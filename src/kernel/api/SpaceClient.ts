@@ -31,7 +31,9 @@ const through = <Key extends keyof LiveSpace, const Name extends Names<LiveSpace
   )) as Pick<LiveSpace[Key], Name>
 
 const controlOf = (access: Access): SpaceControl => ({
-  ...through(access, "commands", ["pause", "rollback", "resume", "shutdown", "restart", "command", "lock", "unlock", "resetClock"]),
+  ...through(access, "commands", [
+    "pause", "rollback", "resume", "shutdown", "restart", "command", "lock", "unlock", "resetClock", "releaseDetached"
+  ]),
   state: Effect.orDie(access.use(({ commands }) => commands.state)),
   clock: access.use(({ commands }) => commands.clock),
   hold: access.use(({ commands }) => commands.hold),
@@ -79,6 +81,7 @@ const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartNam
   ...through(access, "lists", ["dead", "waiting", "list", "names", "below", "cells", "beatsBefore"]),
   ...through(access, "queries", ["get"]),
   ...through(access, "history", ["examine"]),
+  pin: access.hold(({ pins }) => pins.begin),
   ...through(access, "contents", ["receive", "blob", "blobPart"]),
   name: access.name,
   post: (request, hears) => access.post(hears.fail, ({ signals }) => signals.post(request, hears)),

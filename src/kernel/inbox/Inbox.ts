@@ -50,6 +50,8 @@ export class Inbox {
   readonly normal = new PriorityClass()
   readonly discards = new Discards()
   readonly due = new DueTimers()
+  /** Delayed signals that are due in a detached space. */
+  private readonly detained: Array<Pick<Pending, "seq" | "urgent">> = []
   /** Signals whose enzymes are all absent, and runs whose module is. */
   readonly held = new HeldSignals()
   /** Number of handlings that wait for a node's time gate. */
@@ -66,15 +68,16 @@ export class Inbox {
   /** Whether a beat with this start would have work. */
   isRunnable(start: Start): boolean {
     if (this.commands.size > 0 || !this.urgent.isEmpty || this.due.hasUrgent || this.capture.hasLeft) return true
-    if (!this.mode.gated) return !this.normal.isEmpty || this.due.hasNormal || this.waits.isDue(start.beat, start.clock)
+    if (!SpaceMode.waits(this.mode)) return !this.normal.isEmpty || this.due.hasNormal || this.waits.isDue(start.beat, start.clock)
     // Due signals of a paused class call for no beat.
     this.ripen(start, this.limits)
-    return !this.urgent.isEmpty || this.due.hasUrgent
+    return !this.urgent.isEmpty || this.due.hasUrgent || (!this.mode.gated && (!this.normal.isEmpty || this.due.hasNormal))
   }
 
   /** Adopts a mode of the space, and retries the handlings whose lock is gone. */
   rule(mode: SpaceMode.SpaceMode): void {
     this.mode = mode
+    if (mode.detached === undefined) for (const { seq, urgent } of this.detained.splice(0)) this.classOf({ urgent }).due.push(seq)
     for (const each of this.open(mode)) each.unlock(mode)
   }
 
@@ -150,7 +153,8 @@ export class Inbox {
       if (again && timer !== undefined) this.resumeRun(timer.key, timer)
       else if (timer !== undefined) this.due.add(timer, urgent)
       else if (again) queues.retries.push(seq)
-      else queues.due.push(seq)
+      else if (this.mode.detached === undefined) queues.due.push(seq)
+      else this.detained.push({ seq, urgent })
     }
   }
 

@@ -93,6 +93,11 @@ export interface Facts {
   readonly labels?: LabelLines | undefined
 }
 
+/** The digest of the entry before, from the text of an entry; `undefined` for a text that is none. */
+export const prevOf = (text: string): string | undefined => PREV.exec(text)?.[1]
+
+const PREV = /^\{"v":\d{1,6},"beat":\d{1,16},"prev":"([0-9a-f]{0,128})"/
+
 /** The version of the form of entries, which each entry names first. */
 export const VERSION = 3
 

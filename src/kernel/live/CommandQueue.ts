@@ -191,6 +191,10 @@ export class CommandQueue implements SpaceControl {
     return Effect.map(done, ({ beat, reply }) => ({ offset: reply as number, beat }))
   }
 
+  releaseDetached(): ReturnType<SpaceControl["releaseDetached"]> {
+    return this.tell(() => ({ kind: "release" }))
+  }
+
   private holding(isHeld: boolean): SpaceControl["hold"] {
     return Effect.callback((resume) =>
       this.barrier.whenDurable(() => {
@@ -222,12 +226,13 @@ export class CommandQueue implements SpaceControl {
 
   private look(): SpaceStatus {
     const { inbox, mode } = this.live
-    const { boot_oid = null, control, gated, locks, shdn_oid = null, view_hzn = null } = mode
+    const { boot_oid = null, control, detached, gated, locks, shdn_oid = null, view_hzn = null } = mode
     return {
       state: SpaceMode.stateOf(mode),
       held: this.group.held,
       control: control === undefined ? null : { verb: control.verb, oid: control.oid },
       parked: gated ? inbox.volume.signals + inbox.backlog.signals : 0,
+      ...detached === undefined ? {} : { detached: { why: detached.why, from: detached.from, beat: detached.beat } },
       view_hzn,
       boot_oid,
       shdn_oid,

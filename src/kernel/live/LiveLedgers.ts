@@ -24,7 +24,21 @@ export class LiveLedgers {
       const half = ledger.live?.(state.states[place], host)
       if (half !== undefined) this.live.set(place, half)
     }
-    for (const half of this.live.values()) this.guarded(() => half.resume())
+    this.resume((half) => !this.waits(half))
+  }
+
+  /** The space is released: the work in the world resumes. */
+  released(): void {
+    this.resume((half) => half.isOutside === true)
+  }
+
+  private resume(isNow: (half: LiveLedger) => boolean): void {
+    for (const half of this.live.values()) if (isNow(half)) this.guarded(() => half.resume())
+  }
+
+  /** Whether a half does nothing while the space is detached. */
+  private waits({ isOutside = false }: LiveLedger): boolean {
+    return isOutside && this.state.mode.detached !== undefined
   }
 
   /** Whether no work is in progress. */
@@ -35,12 +49,15 @@ export class LiveLedgers {
 
   /** Hands out the outputs of a durable beat. */
   flushed(outputs: ReadonlyArray<Output>): void {
-    for (const [place, output] of outputs) this.guarded(() => this.live.get(place)?.flushed(output))
+    for (const [place, output] of outputs) {
+      const half = this.live.get(place)
+      if (half !== undefined && !this.waits(half)) this.guarded(() => half.flushed(output))
+    }
   }
 
   /** Begins the work that was delayed until now. */
   elapsed(): void {
-    for (const half of this.live.values()) this.guarded(() => half.elapsed?.())
+    for (const half of this.live.values()) if (!this.waits(half)) this.guarded(() => half.elapsed?.())
   }
 
   /** The value of a view by its id; `undefined` if no live half has it. */

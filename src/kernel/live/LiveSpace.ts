@@ -16,6 +16,7 @@ import { ClearedView } from "../view/ClearedView.ts"
 import { CountedRows } from "../view/CountedRows.ts"
 import { FlushedReads } from "../view/FlushedReads.ts"
 import { HistorySession } from "../view/HistorySession.ts"
+import { Pins } from "../view/Pins.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
 import type { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -62,6 +63,7 @@ export class LiveSpace {
   /** The derived cells, as views of the graph see them. */
   readonly graph: Pick<LiveState["derivation"], "failed" | "inspector" | "page">
   readonly history: HistorySession
+  readonly pins: Pins
   readonly lifetime: Lifetime
   readonly listeners: Listeners
   readonly lists: LiveLists
@@ -111,6 +113,7 @@ export class LiveSpace {
     const commands = this.commands = new CommandQueue(state, { barrier, group })
     this.storage = new StoreUpgrade(state, { barrier, group, reads })
     const history = this.history = new HistorySession(state, { barrier, reads, turn: deps.turn })
+    this.pins = new Pins(state, { barrier, reads, turn: deps.turn })
     const listeners = this.listeners = new Listeners(barrier)
     const live: LiveSources = { receipt: (id) => receipts.find(id), view: (id) => this.publication.view(id) }
     const queries = this.queries = new LiveQueries({ state, group, reads, live, whenEnded: (tell) => listeners.whenEnded(tell) })

@@ -96,7 +96,7 @@ export class OutboxRelay {
 
   /** Whether no signal waits for delivery. */
   get isEmpty(): boolean {
-    return this.routes.size === 0 && this.state.departures.isEmpty
+    return this.routes.size === 0 && (this.state.departures.isEmpty || this.state.mode.detached !== undefined)
   }
 
   /** Stops all deliveries. Undelivered signals remain in the store. */
@@ -106,9 +106,9 @@ export class OutboxRelay {
     this.tellQuiet()
   }
 
-  /** Begins delivery to each space with queued signals, unless one is in progress. */
+  /** Begins delivery to each space with queued signals, unless one is in progress. A detached space sends none. */
   begin(): void {
-    if (this.stopped) return
+    if (this.stopped || this.state.mode.detached !== undefined) return
     for (const space of this.state.departures.spaces) {
       if (this.routes.has(space)) continue
       const route: Route = { space, state: "sending", failures: 0, isGivenUp: false, disarm: nothing }
@@ -120,10 +120,20 @@ export class OutboxRelay {
   private send(route: Route): void {
     route.state = "sending"
     this.safely(() => {
+      const foreign = this.foreign(route.space)
+      if (foreign.length > 0) return void Promise.resolve().then(() => this.conclude(route, foreign, foreign.map(() => undefined)))
       const expired = this.expired(route.space)
       if (expired.length === 0) this.resolve(route)
       else this.giveUp(route, expired)
     })
+  }
+
+  /** The first signals for a space that a copy has from the original, which sends them. */
+  private foreign(space: string): ReadonlyArray<Pending> {
+    const { departures, mode: { copied = -1 } } = this.state
+    const batch = departures.next(space)
+    const own = batch.findIndex(({ seq }) => seq > copied)
+    return own < 0 ? batch : batch.slice(0, own)
   }
 
   /** The first signals for a space that are too old for another delivery. */

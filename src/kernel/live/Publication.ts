@@ -20,7 +20,7 @@ import type { LiveLedgers } from "./LiveLedgers.ts"
 import type { OutboxRelay } from "./OutboxRelay.ts"
 
 /** The members of the state of a space that the publication uses. */
-type State = Pick<LiveState, "enzymes" | "host" | "nodes" | "reporter" | "sentry" | "space">
+type State = Pick<LiveState, "enzymes" | "host" | "mode" | "nodes" | "reporter" | "sentry" | "space">
 
 /** The parts of a space that hear of a beat. */
 interface Parts {
@@ -37,11 +37,13 @@ export class Publication {
   private readonly state: State
   private readonly parts: Parts
   private readonly deliveries: EffectDelivery
+  private isDetached: boolean
 
   constructor(state: State, parts: Parts) {
     this.state = state
     this.parts = parts
     this.deliveries = new EffectDelivery(state)
+    this.isDetached = state.mode.detached !== undefined
   }
 
   /** A group of beats begins. */
@@ -64,12 +66,21 @@ export class Publication {
     listeners.published(beat.number)
     outbox.add(beat.outgoing)
     ledgers.flushed(beat.outputs)
+    this.release()
     if (beat.facts.length > 0) DiagnosticsCommit.publish(state.reporter, state.space, beat)
     if (beat.watched !== undefined) {
       const facts = BeatAdvice.of(beat.watched, beat.changes, state)
       DiagnosticsCommit.publish(state.reporter, state.space, { facts, number: beat.number })
     }
     queries.views.publish(beat)
+  }
+
+  /** After the release of a detached space, all that waited goes out. */
+  private release(): void {
+    if (!this.isDetached || this.state.mode.detached !== undefined) return
+    this.isDetached = false
+    this.parts.outbox.begin()
+    this.parts.ledgers.released()
   }
 
   /** The space stopped: fails its waiters, and ends the work outside its beats. */
@@ -112,6 +123,7 @@ export class Publication {
 
   /** Delivers values to effects: to speculative ones before the flush, to all others after it. */
   private deliver({ deliveries }: Beat, speculative: boolean): void {
+    if (this.state.mode.detached !== undefined) return
     for (const delivery of deliveries) if (delivery.definition.speculative === speculative) this.deliveries.tell(delivery)
   }
 }

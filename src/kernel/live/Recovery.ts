@@ -8,7 +8,7 @@ import type { Reporter } from "../../diagnostic/Reporter.ts"
 import type { Telemetry } from "../../diagnostic/Telemetry.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
-import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { PlacedStore, SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/definition/Modules.ts"
 import type { ByPlace, LedgerList } from "../../ledger/LedgerList.ts"
@@ -37,6 +37,7 @@ import type { Pacemaker } from "../model/Pacemaker.ts"
 import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
+import * as Arrived from "../model/Arrived.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import type { Watched } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
@@ -82,7 +83,7 @@ const checkJournal = (store: SpaceStore): void => {
  *
  * @throws PersistenceError
  */
-export const recover = (store: SpaceStore, parts: Parts): LiveState => {
+export const recover = (store: PlacedStore, parts: Parts): LiveState => {
   const { durable, hash, held, host, ledgers, lostBeats, nodes, pacemaker } = parts
   const { restore, registry, reporter, schedulers, settings, supervision, telemetry } = parts
   // Records come with beats.
@@ -95,7 +96,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
   const isNew = store.head().beat < 0 && settings.boot
   // The initial signal precedes all input from outside. The boot resumes the space in the second beat.
   const isInitialized = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT)
-  const mode = isInitialized ? { ...SpaceMode.open, gated: true } : SpaceMode.read(store, documents)
+  const mode = isInitialized ? { ...SpaceMode.open, gated: true } : modeIn(store, documents, arrivedIn(store))
   inbox.rule(mode)
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
   const clocks = clocksOf(store, documents, parts)
@@ -131,6 +132,7 @@ export const recover = (store: SpaceStore, parts: Parts): LiveState => {
     durable,
     runs: executorOf(store, parts, states),
     mode,
+    arrived: arrivedIn(store),
     ...clocks,
     parked: new Parked(),
     ledgers,
@@ -157,6 +159,18 @@ const restoreTimers = (inbox: Inbox, { ledgers, number, states }: Pick<LiveState
   for (const { ledger, place } of ledgers.all) {
     inbox.waits.rebook({ gone: [], next: ledger.timers(states[place]) }, { number, urgent: ledger.urgentTimers !== undefined })
   }
+}
+
+/** The source of an imported space; `undefined` after its first beat, and for each other space. */
+const arrivedIn = (store: PlacedStore): Arrived.Arrived | undefined => {
+  const arrival = store.arrival()
+  return arrival === undefined ? undefined : Arrived.arrived(arrival.note)
+}
+
+/** Nothing goes out of an imported space before the beat that says so. */
+const modeIn = (store: PlacedStore, documents: Documents, arrived: Arrived.Arrived | undefined): SpaceMode.SpaceMode => {
+  const mode = SpaceMode.read(store, documents)
+  return arrived === undefined ? mode : { ...mode, detached: { ...arrived, last: 0 } }
 }
 
 /** The documents of a space. Content that arrived after the last beat of the previous process is dated by the next beat. */

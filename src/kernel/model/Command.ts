@@ -21,7 +21,7 @@ import type { SentSince } from "../../operation/DossierView.ts"
 import type { Condition } from "./Condition.ts"
 import type * as ExternalChange from "./ExternalChange.ts"
 import type * as SchedulePlan from "./SchedulePlan.ts"
-import type { SpaceMode, Verb } from "./SpaceMode.ts"
+import type { Detached, SpaceMode, Verb } from "./SpaceMode.ts"
 import { size } from "./Signal.ts"
 import { ControlRefused, WriteRefused } from "./SpaceError.ts"
 
@@ -45,7 +45,7 @@ export interface Queued {
  */
 export type Command =
   | Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | LossNote | ClockCommand | Locking
-  | SchedulePlan.ScheduleCommand | LedgerCommand
+  | SchedulePlan.ScheduleCommand | LedgerCommand | Arrival | Release
 
 /** A write to a cell. */
 export interface Setting {
@@ -138,6 +138,18 @@ export interface Locking {
   readonly on: boolean
 }
 
+/** The arrival of an imported space, in its first beat: another incarnation begins, detached. */
+export interface Arrival {
+  readonly kind: "arrive"
+  readonly born: string
+  readonly detached: Detached
+}
+
+/** The end of a detachment. The reply to it is nothing, or a refusal. */
+export interface Release {
+  readonly kind: "release"
+}
+
 /** A request to a ledger, which determines the reply. */
 export interface LedgerCommand {
   readonly kind: "ledger"
@@ -198,6 +210,8 @@ type KernelLine =
   | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<RestoredLine>, records?: ChangedRecords]
   | readonly ["clock", verb: ClockCommand["verb"], millis: number]
   | readonly ["schedule", enzyme: string, plan: SchedulePlan.SchedulePlan | 0, event?: SchedulePlan.DueEvent]
+  | readonly ["arrive", born: string, detached: Detached]
+  | readonly ["release"]
   | readonly ["lost", topic: LossTopic, code: string, ...beats: LossNote["beats"]]
   | readonly ["redeliver", id: string, enzyme: string, anew?: true]
   | readonly ["start", module: string, inputs: readonly [unknown]]
@@ -277,6 +291,14 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
     encode: ({ enzyme, event, plan }) => JSON.stringify(["schedule", enzyme, plan ?? 0, ...event === undefined ? [] : [event]]),
     size: small
   },
+  arrive: {
+    encode: ({ born, detached }) => JSON.stringify(["arrive", born, detached]),
+    size: small
+  },
+  release: {
+    encode: () => JSON.stringify(["release"]),
+    size: small
+  },
   lock: {
     encode: ({ cell, on }) => JSON.stringify(["lock", cell, on]),
     size: small
@@ -317,6 +339,8 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
   revert: integration,
   bind: ([, change]) => ({ kind: "bind", change }),
   steer: ([, verb, of]) => typeof of === "string" ? { kind: "steer", verb, to: undefined, born: of } : { kind: "steer", verb, to: of },
+  arrive: ([, born, detached]) => ({ kind: "arrive", born, detached }),
+  release: () => ({ kind: "release" }),
   lock: ([, cell, on]) => ({ kind: "lock", cell, on }),
   cutover: ([, lost, sent, writes, records = {}]) => ({
     kind: "cutover",

@@ -10,6 +10,8 @@
  *     /sys/state/view_hzn   the target beat of a rollback, until the next resume
  *     /sys/state/boot_oid, /sys/state/shdn_oid   the newest boot and shutdown
  *     /sys/state/born       the incarnation: a text that no other space of this name has or had
+ *     /sys/state/detached   { why, from, beat, last } from the arrival of a copy to its release: nothing goes out of it
+ *     /sys/state/copied     the number of the newest queued signal of the original, whose signals to other spaces a copy never sends
  *     /sys/locks/<cell>     { by, beat }   a cell below which writes are refused
  *
  * @module
@@ -35,6 +37,20 @@ export interface LifecycleProgress {
 }
 
 /**
+ * The state of a space that arrived by an import and was not released. Beats, nodes, pulls and streams run; no request, no signal to
+ * another space, no delivery of a reaction, no schedule and no delayed signal does.
+ */
+export interface Detached {
+  readonly why: "copy" | "restore"
+  /** The name of the exported space, with its incarnation. */
+  readonly from: string
+  /** Its newest beat. */
+  readonly beat: number
+  /** The number of the newest queued signal that came with it. */
+  readonly last: number
+}
+
+/**
  * The mode of a space.
  */
 export interface SpaceMode {
@@ -47,6 +63,9 @@ export interface SpaceMode {
   readonly shdn_oid: string | undefined
   /** The incarnation; `undefined` in a space that was created without one, or does not boot. */
   readonly born: string | undefined
+  readonly detached: Detached | undefined
+  /** The number up to which signals to other spaces are those of the original; `undefined` in a space that is no copy. */
+  readonly copied: number | undefined
   /** The holder of each locked cell. */
   readonly locks: ReadonlyMap<string, string>
 }
@@ -70,6 +89,8 @@ export const open: SpaceMode = {
   boot_oid: undefined,
   shdn_oid: undefined,
   born: undefined,
+  detached: undefined,
+  copied: undefined,
   locks: new Map()
 }
 
@@ -104,6 +125,9 @@ export const lockOver = ({ locks }: SpaceMode, id: string): string | undefined =
 /** Whether a lifecycle operation is in progress that does not wait. It takes one step in each beat. */
 export const isAdvancing = ({ control }: SpaceMode): boolean => control !== undefined && control.until === undefined
 
+/** Whether the times of schedules and of delayed signals wait. */
+export const waits = ({ detached, gated }: SpaceMode): boolean => gated || detached !== undefined
+
 /** Whether a rollback is in progress: signals are discarded and the journal is read back, until the cutover. */
 export const isPlanning = ({ control }: SpaceMode): boolean => control?.verb === "rollback" && control.step === 1
 
@@ -135,6 +159,8 @@ export const read = (store: Pick<SpaceStore, "below">, documents: {
     boot_oid: part("boot_oid"),
     shdn_oid: part("shdn_oid"),
     born: part("born"),
+    detached: part("detached"),
+    copied: part("copied"),
     locks
   }
 }

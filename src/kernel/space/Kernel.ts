@@ -17,7 +17,7 @@ import { operations } from "../../operation/Ledger.ts"
 import { outside } from "../../operation/Outside.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import * as LargeContent from "../../persistence/LargeContent.ts"
-import { Persistence } from "../../persistence/Persistence.ts"
+import { Persistence, type PlacedStore } from "../../persistence/Persistence.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../../registry/Enzyme.ts"
@@ -102,6 +102,8 @@ export class Kernel extends Context.Service<Kernel, {
     from: string,
     rows: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<Undelivered | null>, PersistenceError>
+  /** The store of an import: a new one, or one that is not whole yet. Fails with `space/exists` for the name of a space. */
+  readonly importing: (name: string) => Effect.Effect<PlacedStore, PersistenceError, Scope.Scope>
   /** The spaces that stopped by themselves or could not be opened, until they open again. */
   readonly stops: Effect.Effect<ReadonlyArray<Stop>>
   /** Reads when each space has its next work. Due spaces are opened at once, in the background. */
@@ -178,6 +180,7 @@ export class Kernel extends Context.Service<Kernel, {
         ready: Effect.flatMap(ready, Effect.fromResult),
         remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
+        importing: (name) => spaces.importing(name),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
         ...registrar({ runs, registry, nodes, scheduled: spaces.scheduled, wake: () => spaces.wake() }),

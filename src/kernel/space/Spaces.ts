@@ -14,7 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { ContentStore } from "../../persistence/LargeContent.ts"
-import type { Persistence } from "../../persistence/Persistence.ts"
+import type { Persistence, PlacedStore } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Cursor } from "../view/Cursor.ts"
 import { expected } from "../view/Expected.ts"
@@ -31,6 +31,7 @@ import { ContentRemoval } from "./ContentRemoval.ts"
 import { DueSpaces } from "./DueSpaces.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
 import { ScheduledSpaces } from "./ScheduledSpaces.ts"
+import { UnfinishedImports } from "./UnfinishedImports.ts"
 import { SpaceNames } from "./SpaceNames.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 import type { Stops } from "../model/Stops.ts"
@@ -64,6 +65,7 @@ export class Spaces {
   /** The spaces of schedules. */
   readonly scheduled: ScheduledSpaces
   private readonly due: DueSpaces
+  private readonly imports: UnfinishedImports
   private readonly opening = Semaphore.makeUnsafe(1)
   private readonly removals: ContentRemoval
   /** The reader states of closed spaces. */
@@ -79,7 +81,9 @@ export class Spaces {
       lifetime.retire()
     } })
     const { behindMillis } = settings.limits
-    this.due = new DueSpaces({ host, turn, behindMillis, reporter, open: (name) => this.openAlone(name, false) })
+    this.due = new DueSpaces({ host, turn, behindMillis, reporter, open: (name) => this.imports.around(name, this.openAlone(name, false)) })
+    const wake = (name: string, moment: number): void => this.due.set(name, moment)
+    this.imports = new UnfinishedImports({ ...deps, hash: deps.parts.hash, now: host.now, wake, alone: Semaphore.withPermits(this.opening, 1) })
     this.removals = new ContentRemoval(deps.contents, reporter)
     this.scheduled = new ScheduledSpaces({ registry, settings, reporter, fork: host.fork, open: (name) => this.openAhead(name) })
     this.pages = new PageTurns(turn)
@@ -113,6 +117,11 @@ export class Spaces {
     return Semaphore.withPermits(this.opening, 1)(read)
   }
 
+  /** The store of an import: a new one, or one that is not whole yet. It is closed with the scope. */
+  importing(name: string): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
+    return Effect.andThen(this.removed(name), this.imports.open(name))
+  }
+
   /** The space of this name as a receiver of signals, created if the configuration permits. */
   peer(name: string): Effect.Effect<Peer, PersistenceError> {
     return Effect.map(this.find(name, this.deps.parts.settings.create === "on-demand"), ({ space }) => space.signals)
@@ -127,7 +136,7 @@ export class Spaces {
       const open = this.spaces.get(name)
       open?.space.lifetime.retire(true)
       const { persistence } = this.deps
-      return Effect.flatMap(Effect.result(persistence.remove(name)), (removed) =>
+      return Effect.flatMap(Effect.result(Effect.andThen(this.imports.close(name), persistence.remove(name))), (removed) =>
         Effect.map(Effect.result(persistence.due(name)), (due) => {
           // A removal may fail once its store is gone.
           const isGone = removed._tag === "Success" || (due._tag === "Failure" && due.failure.code === "space/unknown")

@@ -7,6 +7,7 @@
  * @module
  */
 import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Label } from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
@@ -18,6 +19,7 @@ import type {
 import type { HistorySource } from "../beat/HistorySource.ts"
 import type { ClockStatus } from "./ClockStatus.ts"
 import type { ControlError, ReadError, SignalError } from "./Expected.ts"
+import type { Pin } from "./Pin.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Done } from "../model/Command.ts"
 import type { Condition } from "../model/Condition.ts"
@@ -150,6 +152,8 @@ export interface SpaceControl {
   readonly hold: Effect.Effect<SpaceStatus, ReadError>
   /** Lets beats run by themselves again. */
   readonly release: Effect.Effect<SpaceStatus, ReadError>
+  /** Lets requests, deliveries, timers and signals to other spaces out of a detached space, by the next beat. Returns the beat. */
+  readonly releaseDetached: () => Effect.Effect<number, ControlError>
 }
 
 /** A reader with its clearance. */
@@ -309,6 +313,8 @@ export interface Space extends SpaceParts {
   readonly journal: (beat: number) => Effect.Effect<JournalRow | undefined, ReadError>
   /** Verifies, replays or explains the durable history. One session at a time, in turns with the beats. */
   readonly examine: <A>(look: (history: HistorySource) => A | Promise<A>) => Effect.Effect<A, ReadError | HistoryBusy>
+  /** Keeps the present state beside later beats, as one durable beat has it, until the scope closes. */
+  readonly pin: Effect.Effect<Pin, ReadError, Scope.Scope>
   /** Beats as they become durable, from now on. */
   readonly beats: Stream.Stream<number>
   /** Receives content for `/cas/<sha256>`; `store` makes it durable. */

@@ -7,6 +7,7 @@
  */
 import type { Slice } from "../../ingress/route/Slice.ts"
 import type { SliceName } from "../../ledger/SliceTable.ts"
+import { slice as archive } from "../slice/archive.ts"
 import { slice as debug } from "../slice/debug.ts"
 import { slice as durable } from "../slice/durable.ts"
 import { slice as flows } from "../slice/flows.ts"
@@ -31,7 +32,7 @@ export type {} from "../../rendezvous/Ledger.ts"
  * @category slices
  * @since 0.2.0
  */
-export const all: ReadonlyArray<Slice> = [rendezvous, flows, requests, durable, history, graph, debug]
+export const all: ReadonlyArray<Slice> = [rendezvous, flows, requests, durable, history, archive, graph, debug]
 
 /**
  * Slices without those that a configuration leaves out.

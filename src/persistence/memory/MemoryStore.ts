@@ -9,18 +9,19 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../../cell/Address.ts"
 import * as Bytes from "../../cell/Bytes.ts"
-import { attempt, type Backend, checkHead, Claim, type Group, partOf, type Writer } from "../Backend.ts"
+import { arrivalAfter, attempt, type Backend, checkArrival, checkHead, Claim, type Group, partOf, type Writer } from "../Backend.ts"
 import * as GroupStore from "../GroupStore.ts"
 import * as Journal from "../Journal.ts"
 import { MemoryContent } from "./MemoryContent.ts"
 import * as ContentReferences from "../ContentReferences.ts"
 import { keyOf, parentOf } from "../Overlay.ts"
 import {
-  type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, Persistence, type QueueRow, type ReceiptRow,
-  type Retention, retention
+  type Anchor, type Arrival, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence,
+  type QueueRow, type ReceiptRow, type Retention, retention
 } from "../Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "../PersistenceError.ts"
 import { cutoff, expired, Pruning, sizeOf } from "../Pruning.ts"
+import * as ReceiptOrder from "../ReceiptOrder.ts"
 import { firstAfter, SortedKeys } from "./SortedKeys.ts"
 import * as StoreFormat from "../StoreFormat.ts"
 
@@ -29,6 +30,7 @@ class Space {
   formats = StoreFormat.initial
   writer: Writer = { epoch: 0, asides: 0 }
   due: number | undefined = 0
+  arrival: Arrival | undefined
   head: Head = { beat: -1, clock: 0, hash: "" }
   readonly cells = new Map<string, string>()
   readonly names = new Map<string, Set<string>>()
@@ -96,6 +98,14 @@ class MemoryBackend implements Backend {
     return this.data.anchor
   }
 
+  arrival(): Arrival | undefined {
+    return this.data.arrival
+  }
+
+  pin(isPinned: boolean): void {
+    this.pruning.isPinned = isPinned
+  }
+
   read(key: string): string | undefined {
     return this.data.cells.get(key)
   }
@@ -161,6 +171,14 @@ class MemoryBackend implements Backend {
     return [...this.data.observations.values()]
   }
 
+  observation(node: string): string | undefined {
+    return this.data.observations.get(node)?.text
+  }
+
+  everyReceipt(): Iterable<ReadonlyArray<ReceiptRow>> {
+    return ReceiptOrder.pages([...this.data.receipts.values()].flat())
+  }
+
   blob(hash: string): Uint8Array | undefined {
     return this.data.content.get(hash)
   }
@@ -210,6 +228,8 @@ class MemoryBackend implements Backend {
     // Texts made on demand are first: a failure to make one must leave the store unchanged.
     const queued = Array.from(group.queued.values(), ({ id, seq, text }): QueueRow => ({ seq, id, text }))
     if (writer !== undefined) data.writer = writer
+    data.arrival = arrivalAfter(group, data.arrival)
+    data.anchor = group.anchor ?? data.anchor
     this.claim.wrote(writer)
     this.commitCells(group)
     for (const row of group.journal) {
@@ -353,13 +373,20 @@ class MemoryBackend implements Backend {
 
 const setOf = (ids: string | Set<string> = new Set()): Set<string> => typeof ids === "string" ? new Set([ids]) : ids
 
-const openSpace = (spaces: Map<string, Space>, name: string, create: boolean): Space => {
+const findSpace = (spaces: Map<string, Space>, name: string, { create, importing }: Pick<OpenOptions, "create" | "importing">): Space => {
   checkSpaceName(name)
   const known = spaces.get(name)
   if (known !== undefined) return known
   if (!create) throw new PersistenceError({ reason: new NoSuchSpace({ space: name }) })
   const space = new Space()
+  if (importing === true) space.arrival = { note: "", isWhole: false }
   spaces.set(name, space)
+  return space
+}
+
+const openSpace = (spaces: Map<string, Space>, name: string, options: OpenOptions): Space => {
+  const space = findSpace(spaces, name, options)
+  checkArrival(name, space.arrival, options)
   return space
 }
 
@@ -374,13 +401,12 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
   return {
     open: (space, options) =>
       GroupStore.scoped(attempt(() => {
-        const data = openSpace(spaces, space, options.create)
+        const data = openSpace(spaces, space, options)
         return new MemoryBackend(space, data, { ...retention, ...options.retention })
       }), options),
-    due: (space) => attempt(() => openSpace(spaces, space, false).due),
+    due: (space) => attempt(() => findSpace(spaces, space, { create: false }).due),
     remove: (space) => attempt(() => {
-      openSpace(spaces, space, false)
-      spaces.delete(space)
+      spaces.delete(findSpace(spaces, space, { create: false }) && space)
     }),
     spaces: Effect.sync(() => spaces.keys())
   }

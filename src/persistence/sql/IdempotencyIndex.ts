@@ -164,6 +164,17 @@ export class IdempotencyIndex {
     return [...found].slice(0, limit)
   }
 
+  /** The receipts that are in no row yet. */
+  get gathering(): ReadonlyArray<ReceiptRow> {
+    return [...this.loose.values()]
+  }
+
+  /** The first row after an age, with its receipts; `undefined` for none. */
+  packAfter(age: number): { readonly age: number; readonly rows: ReadonlyArray<ReceiptRow> } | undefined {
+    const row = this.sql.callersAfter.get(age)
+    return row && { age: this.rows.callers(row), rows: parse(row[2] as string).map(rowOf) }
+  }
+
   /** Adds the receipts of a flush, which must then note them in the journal or call {@link gather}. */
   add(rows: ReadonlyArray<ReceiptRow>): void {
     for (const row of rows) this.loose.set(row.id, row)

@@ -3,10 +3,11 @@
  *
  * @module
  */
-import type { Writer } from "../Backend.ts"
+import { checkArrival, type Writer } from "../Backend.ts"
 import { LongTexts } from "./LongTexts.ts"
-import type { Anchor, Head } from "../Persistence.ts"
+import type { Anchor, Arrival, Head, OpenOptions } from "../Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged, StoreVersion } from "../PersistenceError.ts"
+import * as SqlArrival from "./SqlArrival.ts"
 import type { SqlDriver } from "./SqlDriver.ts"
 import { SqlRows } from "./SqlRows.ts"
 import * as SqlSchema from "./SqlSchema.ts"
@@ -31,6 +32,9 @@ export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Writer; 
   return { writer: { epoch, asides }, head: { beat, clock, hash } }
 }
 
+/** The options of an opening that decide what is created. */
+type How = Pick<OpenOptions, "create" | "importing">
+
 /** The state of a handle at its opening. */
 interface Opening {
   readonly writer: Writer
@@ -38,6 +42,7 @@ interface Opening {
   /** Whether this opening created the store: it is empty then. */
   readonly isNew: boolean
   readonly due: number | undefined
+  readonly arrival: Arrival | undefined
   readonly journalSize: number
   /** The receipts that only the journal notes. */
   readonly notes: ReadonlyArray<string>
@@ -58,13 +63,14 @@ const empty = {
 }
 
 /** Reads the initial state of a handle; writes only to create a new store. */
-export const begin = (space: string, driver: SqlDriver, create: boolean): Opening => {
-  const format = formatOf(space, driver, create)
+export const begin = (space: string, driver: SqlDriver, options: How): Opening => {
+  const { format, isNew, ...marked } = formatOf(space, driver, options)
+  const arrival = SqlArrival.find(driver, { format, ...marked })
   const sql = SqlSchema.statements(driver)
   const rows = new SqlRows({ space, place: driver.place }, sql)
-  const formats = format === "new" ? StoreFormat.initial : SqlSchema.statusOf(driver, format)
+  const formats = isNew ? StoreFormat.initial : SqlSchema.statusOf(driver, format)
   const texts = new LongTexts(sql, () => SqlSchema.raise(driver, StoreFormat.settled), StoreFormat.has(formats, "longTexts"))
-  return { ...format === "new" ? empty : stored(space, driver, { rows, sql }), rows, sql, texts, formats }
+  return { ...isNew ? empty : stored(space, driver, { rows, sql }), arrival, rows, sql, texts, formats }
 }
 
 /** Reads the state of a store that exists. */
@@ -84,19 +90,29 @@ const stored = (space: string, driver: SqlDriver, { rows, sql }: Pick<Opening, "
   }
 }
 
-/** The format of the store: "new" for one that gets its tables here. */
-const formatOf = (space: string, driver: SqlDriver, create: boolean): number | "new" => {
+/** The format of the store, and whether it gets its tables here. */
+const formatOf = (
+  space: string, driver: SqlDriver, { create, importing = false }: How
+): SqlArrival.Marked & { readonly isNew: boolean } => {
   const found = SqlSchema.format(driver)
   if (found === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
   // Another process may create it meanwhile.
-  const format = found ?? driver.transaction(() => SqlSchema.format(driver) ?? makeTables(driver))
-  if (format === "new" || StoreFormat.isRead(format)) return format
-  const reads = [StoreFormat.OLDEST, StoreFormat.NEWEST] as const
-  throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads }) })
+  const made = found ?? driver.transaction(() => SqlSchema.format(driver) ?? makeTables(driver, importing))
+  const isNew = typeof made !== "number"
+  const marked = SqlArrival.read(isNew ? StoreFormat.initial.format : made)
+  if (isNew) return { ...marked, isNew, state: importing ? "importing" : "space" }
+  const { format, state } = marked
+  if (!StoreFormat.isRead(format)) {
+    const reads = [StoreFormat.OLDEST, StoreFormat.NEWEST] as const
+    throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads }) })
+  }
+  checkArrival(space, state === "importing" ? { note: "", isWhole: false } : undefined, { importing })
+  return { ...marked, isNew }
 }
 
-const makeTables = (driver: SqlDriver): "new" => {
+const makeTables = (driver: SqlDriver, importing: boolean): "new" => {
   SqlSchema.create(driver)
+  if (importing) driver.define(SqlArrival.create)
   return "new"
 }
 

@@ -76,6 +76,20 @@ export class SqlRows {
     return this.sql.waiting.all(id).map((row) => this.queued(row))
   }
 
+  observed(node: string): string | undefined {
+    const row = this.sql.observed.get(node)
+    return row && this.observation(row).text
+  }
+
+  /** Returns receipts without a digest: those of whole beats after one, about `limit` or more of one beat, in any order. */
+  receiptsAfter(beat: number, limit: number): ReadonlyArray<ReceiptRow> {
+    const rows = this.sql.receiptsByBeat.all(beat, limit).map((row) => this.receipt(row))
+    const last = rows.at(-1)?.beat
+    if (last === undefined || rows.length < limit) return rows
+    const whole = rows.filter((row) => row.beat < last)
+    return whole.length > 0 ? whole : this.sql.receiptsOfBeat.all(last).map((row) => this.receipt(row))
+  }
+
   observations(): Array<ObservationRow> {
     return this.sql.observations.all().map((row) => this.observation(row))
   }
@@ -156,7 +170,7 @@ export class SqlRows {
     const [seq, id, sum, first] = row as unknown as readonly [number, string | null, number, string]
     const text = this.whole("queue", seq, [sum, first])
     this.check(LongTexts.unmark(sum), RowChecksums.queued(seq, id, text), () => `the signal that waits under number ${seq}`)
-    return { seq, text }
+    return { seq, text, ...id === null ? {} : { id } }
   }
 
   private observation(row: SqlRow): ObservationRow & { readonly text: string } {

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Batch from "./Batch.ts"
+import * as SqlArrival from "./SqlArrival.ts"
 import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
 import * as StoreFormat from "../StoreFormat.ts"
 
@@ -86,9 +87,9 @@ const stepTo = (format: number): string => {
  * Raises the format of a store, or the one whose form all its rows have, in the current transaction. Neither is lowered.
  */
 export const raise = (driver: Pick<SqlDriver, "prepare">, to: StoreFormat.Status): void => {
-  const from = driver.prepare("SELECT format FROM meta").get()?.[0] as number
+  const { format: from } = SqlArrival.read(driver.prepare("SELECT format FROM meta").get()?.[0] as number)
   for (let next = from + 1; next <= to.format; next++) driver.prepare(stepTo(next)).run()
-  driver.prepare("UPDATE meta SET format = max(format, ?)").run(to.format)
+  driver.prepare(`UPDATE meta SET format = ${SqlArrival.keeping(Math.max(from, to.format))}`).run()
   if (Math.max(from, to.format) > StoreFormat.SETTLED) driver.prepare("UPDATE meta SET carried = max(carried, ?)").run(to.carried)
 }
 
@@ -168,7 +169,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   meta: prepare("SELECT counted, journal_size, anchor_beat, anchor_hash FROM meta"),
   setMeta: prepare("UPDATE meta SET counted = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
   turn: prepare(
-    "SELECT epoch, asides, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') " +
+    "SELECT epoch, asides, coalesce(beat, anchor_beat), coalesce(clock, 0), coalesce(hash, anchor_hash) " +
       "FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"
   ),
   setWriter: prepare("UPDATE meta SET epoch = ?, asides = ?"),
@@ -206,6 +207,8 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   receipts: prepare("SELECT id, enzyme, beat, sum FROM receipt WHERE id = ?"),
   receiptSpan: prepare("SELECT (SELECT max(age) FROM receipt) - (SELECT min(age) FROM receipt) + 1"),
   receiptsAfter: prepare("SELECT age, id FROM receipt WHERE age > ? ORDER BY age LIMIT ?"),
+  receiptsByBeat: prepare("SELECT id, enzyme, beat, sum FROM receipt WHERE beat > ? ORDER BY beat LIMIT ?"),
+  receiptsOfBeat: prepare("SELECT id, enzyme, beat, sum FROM receipt WHERE beat = ?"),
   putReceipt: prepare("INSERT OR REPLACE INTO receipt (id, enzyme, beat, sum) VALUES (?, ?, ?, ?)"),
   pruneReceipts: prepare("DELETE FROM receipt WHERE beat <= ?"),
 
@@ -215,6 +218,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   dequeue: Batch.deletion({ prepare }, "DELETE FROM queue WHERE seq"),
 
   observations: prepare("SELECT node, sum, text FROM observation"),
+  observed: prepare("SELECT node, sum, text FROM observation WHERE node = ?"),
   putObservation: prepare("INSERT OR REPLACE INTO observation VALUES (?, ?, ?)"),
   dropObservation: prepare("DELETE FROM observation WHERE node = ?"),
   ...contentOf(prepare),

@@ -9,7 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../../cell/Address.ts"
-import { attempt, type Backend, checkHead, type Content, type Group, PART } from "../Backend.ts"
+import { arrivalAfter, attempt, type Backend, checkHead, type Content, type Group, PART } from "../Backend.ts"
 import * as GroupStore from "../GroupStore.ts"
 import * as IdempotencyIndex from "./IdempotencyIndex.ts"
 import type { BloomFilter } from "./BloomFilter.ts"
@@ -17,15 +17,19 @@ import * as ChildNames from "./ChildNames.ts"
 import * as ContentReferences from "../ContentReferences.ts"
 import * as LongTexts from "./LongTexts.ts"
 import {
-  type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow,
+  type Anchor, type Arrival, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions,
+  Persistence, type QueueRow,
   type ReceiptRow, retention
 } from "../Persistence.ts"
-import { type Budget, cutoff, Pruning, sizeOf, tooOld } from "../Pruning.ts"
+import { type Budget, Pruning, sizeOf } from "../Pruning.ts"
 import * as RowChecksums from "./RowChecksums.ts"
+import { ReceiptScan } from "./ReceiptScan.ts"
+import * as SqlArrival from "./SqlArrival.ts"
 import * as SortKey from "../SortKey.ts"
 import { filterOf, SqlContent } from "./SqlContent.ts"
 import type { SqlDriver, SqlSource } from "./SqlDriver.ts"
 import { begin, readMeta, readTurn } from "./SqlOpening.ts"
+import { prune } from "./SqlRetention.ts"
 import type { SqlRows } from "./SqlRows.ts"
 import type * as SqlSchema from "./SqlSchema.ts"
 import { SqlWriter } from "./SqlWriter.ts"
@@ -36,21 +40,6 @@ import type * as StoreFormat from "../StoreFormat.ts"
  * which is written in any case.
  */
 const MANY_CALLERS = 32
-
-/** The columns of a journal row that decide its retention. */
-interface JournalAge {
-  readonly beat: number
-  readonly clock: number
-  readonly size: number
-  readonly hash: string
-}
-
-/** The columns of a receipt with a digest that decide its retention. */
-interface CallerAge {
-  readonly age: number
-  readonly clock: number
-  readonly size: number
-}
 
 class SqlBackend implements Backend {
   readonly space: string
@@ -75,14 +64,16 @@ class SqlBackend implements Backend {
   private storedDue: number | undefined
   /** Whether nothing was committed since the store was created, so that reads need no queries. */
   private isBlank: boolean
+  private arriving: Arrival | undefined
 
   constructor(space: string, driver: SqlDriver, options: OpenOptions) {
     this.space = space
     this.driver = driver
     this.place = driver.place
     this.sync = driver.sync
-    const { due, formats, head, isNew, journalSize, notes, rows, sql, texts, writer } = begin(space, driver, options.create)
+    const { arrival, due, formats, head, isNew, journalSize, notes, rows, sql, texts, writer } = begin(space, driver, options)
     this.isBlank = isNew
+    this.arriving = arrival
     this.pruning = new Pruning({ ...retention, ...options.retention }, isNew)
     this.sql = sql
     this.rows = rows
@@ -104,6 +95,14 @@ class SqlBackend implements Backend {
 
   anchor(): Anchor {
     return readMeta(this.sql).anchor
+  }
+
+  arrival(): Arrival | undefined {
+    return this.arriving
+  }
+
+  pin(isPinned: boolean): void {
+    this.pruning.isPinned = isPinned
   }
 
   read(key: string): string | undefined {
@@ -148,6 +147,14 @@ class SqlBackend implements Backend {
 
   observations(): Array<ObservationRow> {
     return this.isBlank ? [] : this.rows.observations()
+  }
+
+  observation(node: string): string | undefined {
+    return this.rows.observed(node)
+  }
+
+  everyReceipt(): Iterable<ReadonlyArray<ReceiptRow>> {
+    return new ReceiptScan(this.callers, this.rows).rows()
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -197,6 +204,7 @@ class SqlBackend implements Backend {
       const { head, writer } = readTurn(this.sql)
       this.writer.take(writer, group.journal.length === 0)
       checkHead(this.space, group, head)
+      this.commitArrival(group)
       this.commitCells(group)
       const budget = this.pruning.budget(group)
       const callers = this.commitReceipts(group)
@@ -210,6 +218,7 @@ class SqlBackend implements Backend {
       if (group.due !== this.storedDue) this.driver.setDue(group.due)
     })
     this.storedDue = group.due
+    this.arriving = arrivalAfter(group, this.arriving)
   }
 
   close(): void {
@@ -222,6 +231,13 @@ class SqlBackend implements Backend {
 
   private addPart(upload: number, part: number, bytes: Uint8Array): void {
     this.sql.addPart.run(this.epoch, upload, part, RowChecksums.part(part, bytes), bytes)
+  }
+
+  private commitArrival(group: Group): void {
+    const { anchor, arrival } = group
+    if (anchor !== undefined) this.sql.setMeta.run(anchor.beat, this.journalSize, anchor.beat, anchor.hash)
+    if (arrival !== undefined) SqlArrival.put(this.driver, arrival)
+    else if (this.arriving !== undefined && arrivalAfter(group, this.arriving) === undefined) SqlArrival.end(this.driver)
   }
 
   private commitCells(group: Group): void {
@@ -290,8 +306,14 @@ class SqlBackend implements Backend {
     const { head } = group
     this.callers.gather(head.clock)
     const { anchor } = readMeta(this.sql)
-    const { beat, hash } = budget === undefined ? anchor : this.prune(group, { anchor, budget })
-    this.sql.setMeta.run(head.beat, this.journalSize, beat, hash)
+    const pruned = budget === undefined ? { anchor, size: 0 } : this.prune(group, budget, anchor)
+    this.journalSize -= pruned.size
+    this.sql.setMeta.run(head.beat, this.journalSize, pruned.anchor.beat, pruned.anchor.hash)
+  }
+
+  private prune(group: Group, budget: Budget, anchor: Anchor): ReturnType<typeof prune> {
+    const { callers, content, journalSize: size, pruning, sql, texts } = this
+    return prune({ callers, content, pruning, sql, texts }, group, { anchor, budget, size })
   }
 
   private commitQueue(group: Group): void {
@@ -325,36 +347,6 @@ class SqlBackend implements Backend {
     if ("upload" in content) this.sql.endUpload.run(this.epoch, upload)
     const code = "code" in content && content.code ? 1 : 0
     this.sql.addBlob.run(hash, this.epoch, upload, RowChecksums.blob([hash, this.epoch, upload, code]), code)
-  }
-
-  /** Deletes some of the rows older than the retention, but never the head's row. Returns the newest deleted row. */
-  private prune(group: Group, { anchor: before, budget }: { readonly anchor: Anchor; readonly budget: Budget }): Anchor {
-    const { head: { beat, clock }, jumps } = group
-    const { contentMillis, journalBytes, journalMillis, receiptMillis } = this.pruning.retention
-    const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, size, age]) => ({ clock, size, age }) as CallerAge), {
-      cutoff: cutoff(clock, receiptMillis, jumps),
-      excess: 0,
-      budget,
-      sizeOf: (row) => row.size
-    }).at(-1)
-    if (caller !== undefined) this.callers.prune(caller.age)
-    const oldest = (limit: number) =>
-      this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge)
-    const gone = tooOld(oldest, {
-      cutoff: cutoff(clock, journalMillis, jumps),
-      excess: this.journalSize - journalBytes,
-      budget,
-      sizeOf: (row) => row.size
-    })
-    const anchor = gone.at(-1) ?? before
-    const collected = { clock: cutoff(clock, contentMillis, jumps) + contentMillis, millis: contentMillis, anchor: anchor.beat }
-    if (this.content.collect({ ...collected, limit: budget.rows })) this.pruning.lookAgain()
-    if (gone.length === 0) return anchor
-    this.sql.pruneJournal.run(anchor.beat)
-    for (const { beat } of gone) this.texts.drop("journal", beat)
-    this.sql.pruneReceipts.run(anchor.beat)
-    this.journalSize -= gone.reduce((sum, row) => sum + row.size, 0)
-    return anchor
   }
 }
 

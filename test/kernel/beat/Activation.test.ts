@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Computation, Kernel, MemoryStore, Persistence, type SpaceStore } from "systole"
+import { Computation, Kernel, MemoryStore, Persistence, type PlacedStore } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme } from "../TestSpace.ts"
 
@@ -9,7 +9,7 @@ const listing = (read: Array<string>) =>
   Layer.effect(Persistence, Effect.map(Persistence, (memory) => ({
     ...memory,
     open: (name: string, options: Parameters<typeof memory.open>[1]) =>
-      Effect.map(memory.open(name, options), (store): SpaceStore => new Proxy(store, {
+      Effect.map(memory.open(name, options), (store): PlacedStore => new Proxy(store, {
         get: (target, key) => {
           const value: unknown = Reflect.get(target, key, target)
           if (key === "read") return (at: string) => (read.push(at), target.read(at))

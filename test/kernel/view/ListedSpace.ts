@@ -4,7 +4,7 @@
  * @module
  */
 import { Effect, Layer } from "effect"
-import { Computation, Enzyme, Kernel, MemoryStore, Pacemaker, Persistence, Reaction, type SpaceStore } from "systole"
+import { Computation, Enzyme, Kernel, MemoryStore, Pacemaker, Persistence, Reaction, type PlacedStore } from "systole"
 import { TestReactor } from "systole/testing"
 import rvInit from "../../../enzymes/rv_init.ts"
 import * as TestPacemaker from "../../../src/main/testing/TestPacemaker.ts"
@@ -34,7 +34,7 @@ export class Rows {
 }
 
 /** A store that counts its rows, however they are read. */
-const counting = (store: SpaceStore, rows: Rows): SpaceStore => {
+const counting = (store: PlacedStore, rows: Rows): PlacedStore => {
   const listed = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
     rows.looks++
     rows.add(list.length)
@@ -47,7 +47,7 @@ const counting = (store: SpaceStore, rows: Rows): SpaceStore => {
   function* each<A>(list: Iterable<A>): Iterable<A> {
     for (const row of list) yield one(row)
   }
-  return Object.assign(Object.create(store) as SpaceStore, {
+  return Object.assign(Object.create(store) as PlacedStore, {
     below: (id, page) => listed(store.below(id, page)),
     children: (scope, id) => listed(store.children(scope, id)),
     entry: (beat) => one(store.entry(beat)),
@@ -57,7 +57,7 @@ const counting = (store: SpaceStore, rows: Rows): SpaceStore => {
     receipts: (id) => listed(store.receipts(id)),
     scanJournal: (from, to) => each(store.scanJournal(from, to)),
     waiting: (id) => listed(store.waiting(id))
-  } satisfies Partial<SpaceStore>)
+  } satisfies Partial<PlacedStore>)
 }
 
 /** The atoms of the cells that readers do not see. */

@@ -140,6 +140,11 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
     Schedules.execute(command, parts)
     return { reply: undefined }
   },
+  arrive: (command, { parts: { draft, transaction } }) => {
+    Lifecycle.arrive(transaction, draft, command)
+    return { reply: undefined }
+  },
+  release: (_, { parts: { draft, transaction } }) => outcome(Lifecycle.release(transaction, draft)),
   lock: (command, { parts: { draft, transaction } }) => outcome(Lifecycle.lock(transaction, draft, command)),
   ledger: ({ command, ledger: name }, { parts: { state, draft, ledgers } }) => {
     const placed = state.ledgers.named(name)

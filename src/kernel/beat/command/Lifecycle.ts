@@ -259,6 +259,22 @@ export const cutOver = (
 }
 
 /**
+ * Begins another incarnation of an imported space, detached.
+ */
+export const arrive = (work: BeatTransaction, draft: Draft, { born, detached }: Pick<Commands.Arrival, "born" | "detached">): void =>
+  apply(work, draft, { born, detached })
+
+/**
+ * Ends the detachment of a space. The signals to other spaces that came with a copy stay with the original. Returns the refusal, if any.
+ */
+export const release = (work: BeatTransaction, draft: Draft): ControlRefused | undefined => {
+  const { detached } = work.mode
+  if (detached === undefined) return new ControlRefused({ verb: "release", reason: "it is not detached" })
+  apply(work, draft, { detached: undefined, ...detached.why === "copy" ? { copied: detached.last } : {} })
+  return undefined
+}
+
+/**
  * Locks a cell against writes from outside, or unlocks it. Returns the refusal, if any.
  */
 export const lock = (

@@ -19,7 +19,7 @@ import type { InFlight } from "../../model/InFlight.ts"
 import type { Settings } from "../../model/Limits.ts"
 import * as SchedulePlan from "../../model/SchedulePlan.ts"
 import * as Signal from "../../model/Signal.ts"
-import type { SpaceMode } from "../../model/SpaceMode.ts"
+import * as SpaceMode from "../../model/SpaceMode.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 
 /** The parts of the state of a space that its schedules follow from. */
@@ -28,7 +28,7 @@ interface State {
   readonly clock: SpaceClock
   readonly documents: Pick<Documents, "children" | "read">
   readonly enzymes: Enzymes
-  readonly mode: SpaceMode
+  readonly mode: SpaceMode.SpaceMode
   readonly settings: Settings
 }
 
@@ -66,12 +66,12 @@ export class Schedules {
 
   /** Whether a beat at this clock has a plan to make or an event to send. */
   isNow(state: State, clock: number): boolean {
-    return !state.mode.gated && this.nextOf(state) <= clock
+    return !SpaceMode.waits(state.mode) && this.nextOf(state) <= clock
   }
 
   /** The time by the clock of the space at which a beat has something to do; `undefined` for none. */
   nextDue(state: State): number | undefined {
-    const next = state.mode.gated ? Infinity : this.nextOf(state)
+    const next = SpaceMode.waits(state.mode) ? Infinity : this.nextOf(state)
     return next === Infinity ? undefined : next
   }
 

@@ -8,6 +8,7 @@
 import type { Reporter } from "../../../diagnostic/Reporter.ts"
 import type { Telemetry } from "../../../diagnostic/Telemetry.ts"
 import type { Hasher } from "../../../persistence/Hash.ts"
+import type { PlacedStore } from "../../../persistence/Persistence.ts"
 import type { Labels } from "../../../stage/Labels.ts"
 import type { BeatScheduler } from "../../derived/BeatScheduler.ts"
 import type { OutboxQueue } from "../../inbox/OutboxQueue.ts"
@@ -24,7 +25,7 @@ export interface LiveState extends HeartbeatSpace, InputSpace {
   clock: HeartbeatSpace["clock"]
   readonly derivation: BeatScheduler
   readonly host: HeartbeatSpace["host"]
-  readonly store: HeartbeatSpace["store"]
+  readonly store: PlacedStore
   readonly sentry?: RunSupervisor | undefined
   /** The durable runs of the kernel. */
   readonly durable: DurableRuns

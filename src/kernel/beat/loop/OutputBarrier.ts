@@ -149,7 +149,7 @@ export class OutputBarrier {
     }
     const unsaved = this.unsaved.filter((pending) => pending.beat === undefined)
     this.unsaved = []
-    const isSending = this.beats.some(({ outgoing }) => outgoing.length > 0)
+    const isSending = this.state.mode.detached === undefined && this.beats.some(({ outgoing }) => outgoing.length > 0)
     for (const beat of this.beats) this.leaving.push(this.published(beat))
     for (const waiter of this.waiters) this.leaving.push(waiter)
     this.beats = []

@@ -15,7 +15,7 @@ import type { NextDue } from "../../inbox/TimerQueue.ts"
 /** The members of the state of a space that wake times use. */
 type State = Pick<
   LiveState,
-  "bindings" | "clock" | "departures" | "derivation" | "documents" | "enzymes" | "host" | "inbox" | "ledgers" |
+  "arrived" | "bindings" | "clock" | "departures" | "derivation" | "documents" | "enzymes" | "host" | "inbox" | "ledgers" |
   "liveClock" | "mode" | "schedules" | "settings" | "space" | "states" | "store"
 >
 
@@ -53,7 +53,7 @@ export const hasInput = (state: State): boolean => {
 export const isNow = (state: State): boolean => {
   const { bindings, derivation, enzymes, host, inbox, ledgers, liveClock, mode, schedules, settings, states, store } = state
   const { beat } = store.head()
-  if (isAdvancing(mode) || (beat < 0 && settings.boot)) return true
+  if (isAdvancing(mode) || (beat < 0 && settings.boot) || state.arrived?.beat === beat) return true
   if (enzymes.leavesOut) {
     inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)), enzymes.version)
   }
@@ -80,7 +80,7 @@ export const next = (
   const { departures, inbox, ledgers, settings: { heldMillis }, states } = state
   // A host that sleeps has no work for a space whose beats run by hand.
   if (byHand && heldMillis !== undefined && !isRunning) return held(state)
-  if (!departures.isEmpty) return SENDING
+  if (!departures.isEmpty && state.mode.detached === undefined) return SENDING
   if (isRunning || ledgers.isExpected(states) || isNow(state)) return 0
   const moment = timed(state, opened)
   // A start may bring back the enzyme of a held signal.

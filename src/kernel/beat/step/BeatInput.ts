@@ -34,6 +34,7 @@ import * as Titles from "../../model/Titles.ts"
 import type { Parked, ParkedNote } from "../../model/Parked.ts"
 import * as SpaceMode from "../../model/SpaceMode.ts"
 import { ExpiryIndex } from "./Expiry.ts"
+import type { Arrived } from "../../model/Arrived.ts"
 import { type DueTimers, noTimers } from "../LedgerBeats.ts"
 import type { Again, Heard, Signal } from "../../model/Signal.ts"
 import { RollbackPlan } from "../command/RollbackPlan.ts"
@@ -90,6 +91,8 @@ export interface BeatInput {
 
 /** The state of a space from which its beats take their input. */
 export interface InputSpace extends ClockChange.ClockSpace {
+  /** The source of an imported space, before its first beat. */
+  readonly arrived: Arrived | undefined
   readonly derivation: { readonly spent: ReadonlyArray<Spent> }
   readonly documents: Documents
   readonly enzymes: Enzymes
@@ -99,6 +102,8 @@ export interface InputSpace extends ClockChange.ClockSpace {
   readonly ledgers: LedgerList
   readonly lostBeats: LostBeats.LostBeats
   readonly mode: SpaceMode.SpaceMode
+  /** Draws the number of a queued signal. */
+  readonly number: () => number
   readonly nodes: NodeModules
   readonly parked: Parked
   readonly schedules: Schedules
@@ -186,8 +191,17 @@ export class LiveInput implements BeatInput {
     const noted = ClockChange.noted(this.state, clock)
     const steering = this.steering(mode)
     const scheduled = this.state.schedules.commands(this.state, clock)
+    const arrival = this.arrival()
+    if (arrival !== undefined) return [arrival, lost, noted, ...steering, ...scheduled].filter((queued) => queued !== undefined)
     if (lost === undefined && noted === undefined && scheduled.length === 0) return steering
     return [lost, noted, ...steering, ...scheduled].filter((queued) => queued !== undefined)
+  }
+
+  /** The arrival of an imported space, which comes before all else. */
+  private arrival(): Queued | undefined {
+    const { arrived, number, seed, store } = this.state
+    if (arrived === undefined || arrived.beat !== store.head().beat) return undefined
+    return { command: { kind: "arrive", born: seed(), detached: { ...arrived, last: number() } }, answer: ignored }
   }
 
   private lost(): Queued | undefined {

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Data from "effect/Data"
-import { PersistenceError } from "../persistence/PersistenceError.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
 
 /**
  * The reason why a beat cannot be replayed.

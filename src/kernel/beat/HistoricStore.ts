@@ -1,5 +1,5 @@
 /**
- * The historic store of a replay: the state of a space before a beat, and then the state that the replay makes.
+ * The historic store: the state of a space before a beat, for an export and for a replay, which then lays the state that it makes over it.
  *
  * The journal holds the previous version of each changed document. The state before beat N is therefore the present
  * with the changes from N on undone. The changes of the replay are laid over it; the space itself is not modified.
@@ -7,12 +7,12 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Address from "../cell/Address.ts"
-import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import * as Journal from "../kernel/journal/Journal.ts"
-import { partOf } from "../persistence/Backend.ts"
-import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
-import { cellsOf } from "../kernel/journal/JournalRecords.ts"
+import * as Address from "../../cell/Address.ts"
+import type { HistorySource } from "./HistorySource.ts"
+import * as Journal from "../journal/Journal.ts"
+import { partOf } from "../../persistence/Backend.ts"
+import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../../persistence/Persistence.ts"
+import { cellsOf } from "../journal/JournalRecords.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
 /**
@@ -39,12 +39,19 @@ export class HistoricStore implements SpaceStore {
   private recorded: ReadonlySet<string> = new Set()
   /** The beat down to which the present is undone. */
   private undone: number
+  /** The documents up to this key are not read any more. */
+  private passed = ""
 
   /** Creates the store of a space as it was before a beat. */
   static async before(history: HistorySource, from: number): Promise<HistoricStore> {
     const historic = new HistoricStore(history.store, { from, limit: history.settings.limits.pastBytes })
     await historic.takeBack(history)
     return historic
+  }
+
+  /** Creates the store of the present, which stays as it is while the space goes on. `limit` is in characters. */
+  static present(source: HistorySource["store"], limit: number): HistoricStore {
+    return new HistoricStore(source, { from: source.head().beat + 1, limit })
   }
 
   private constructor(source: HistorySource["store"], { from, limit }: { readonly from: number; readonly limit: number }) {
@@ -58,7 +65,7 @@ export class HistoricStore implements SpaceStore {
   }
 
   /** Undoes the changes of the space, alternating with its new beats. The turns become fewer, so that the loop ends. */
-  private async takeBack({ rest }: HistorySource): Promise<void> {
+  async takeBack({ rest }: Pick<HistorySource, "rest">): Promise<void> {
     for (let share = 1; this.undone < this.source.head().beat; share *= 2) {
       let taken = 0
       for (const row of this.since()) {
@@ -94,10 +101,26 @@ export class HistoricStore implements SpaceStore {
     this.checkKept()
     const entry = Journal.parse(row.text)
     for (const { before, key } of cellsOf(entry)) {
-      if (!this.texts.has(key)) this.keep(key, before === undefined ? undefined : JSON.stringify(before))
+      if (key > this.passed && !this.texts.has(key)) this.keep(key, before === undefined ? undefined : JSON.stringify(before))
     }
     for (const hash of [...entry.content ?? [], ...entry.made ?? []]) this.unseen.add(hash)
     this.undone = row.beat
+  }
+
+  /** Forgets the documents up to a key, which are not read any more. */
+  pass(key: string): void {
+    this.passed = key
+    if (this.size < this.limit / 2) return
+    for (const [kept, text] of this.texts) {
+      if (kept > key) continue
+      this.size -= kept.length + (text?.length ?? 0)
+      this.texts.delete(kept)
+    }
+  }
+
+  /** The characters of the documents that differ from the present. */
+  get held(): number {
+    return this.size
   }
 
   private keep(key: string, text: string | undefined): void {

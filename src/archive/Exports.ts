@@ -1,0 +1,138 @@
+/**
+ * Exports that a client takes in parts: one for each space, with its pin.
+ *
+ * @module
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import { concat } from "../cell/Bytes.ts"
+import type { Space } from "../kernel/view/Space.ts"
+import type { ReadError } from "../kernel/view/Expected.ts"
+import { ExportOutrun } from "../kernel/view/Pin.ts"
+import { SpaceStopped } from "../kernel/model/SpaceError.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
+import * as Export from "./Export.ts"
+
+/** The bytes of a part, unless the next chunk fits: 4 MiB. */
+const PART_BYTES = 4_194_304
+
+/** The time without a request after which an export ends: 10 minutes. */
+const IDLE = "10 minutes"
+
+/**
+ * There is no export of the space that goes on with this chunk.
+ */
+export class ExportOver extends Data.TaggedError("ExportOver")<{ readonly space: string; readonly from: number }> {
+  readonly code = "export/over"
+  override get message() {
+    return `No export of space "${this.space}" goes on with chunk ${this.from}: another one began, it was not asked for parts for 10 ` +
+      "minutes, or the space was closed. Begin again without from"
+  }
+}
+
+/** The failures of an export. */
+export type ExportError = ExportOutrun | ExportOver | PersistenceError | ReadError
+
+/** A part of a frame, with the numbers of its first chunk and of the one after it. */
+interface Part {
+  readonly from: number
+  readonly next: number
+  readonly bytes: Uint8Array
+}
+
+/** An export in progress. */
+interface Session {
+  readonly scope: Scope.Closeable
+  readonly pieces: AsyncGenerator<Uint8Array>
+  /** The piece that did not fit into the newest part. */
+  left: Uint8Array | undefined
+  newest: Part | undefined
+  idle: Fiber.Fiber<void> | undefined
+}
+
+/**
+ * The exports of one host.
+ */
+export class Exports {
+  private readonly hash: Hash["Service"]
+  private readonly sessions = new Map<string, Session>()
+
+  constructor(hash: Hash["Service"]) {
+    this.hash = hash
+  }
+
+  /** The part that begins with a chunk; the first one of a new export without its number. */
+  part(space: Space, from: number | undefined, parts: Export.Parts): Effect.Effect<Uint8Array, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const session = from === undefined ? yield* this.begin(space, parts) : this.sessions.get(space.name)
+      const { newest } = session ?? {}
+      if (from !== undefined && newest?.from === from) return newest.bytes
+      if (session === undefined || (newest?.next ?? 0) !== (from ?? 0)) return yield* new ExportOver({ space: space.name, from: from ?? 0 })
+      const part = yield* Effect.tapError(this.next(session), () => this.end(space.name, session))
+      yield* this.rest(space.name, session)
+      return part.bytes
+    })
+  }
+
+  private begin(space: Space, parts: Export.Parts): Effect.Effect<Session, ReadError> {
+    return Effect.gen({ self: this }, function*() {
+      const known = this.sessions.get(space.name)
+      if (known !== undefined) yield* this.end(space.name, known)
+      const scope = yield* Scope.make()
+      const pin = yield* Effect.onError(Scope.provide(space.pin, scope), () => Scope.close(scope, Exit.void))
+      const session: Session = {
+        scope, pieces: Export.frame(pin, this.hash, parts), left: undefined, newest: undefined, idle: undefined
+      }
+      this.sessions.set(space.name, session)
+      return session
+    })
+  }
+
+  private next(session: Session): Effect.Effect<Part, ExportError> {
+    return Effect.tryPromise({
+      try: async () => {
+        const pieces = session.left === undefined ? [] : [session.left]
+        let size = session.left?.length ?? 0
+        session.left = undefined
+        for (let step = await session.pieces.next(); step.done !== true; step = await session.pieces.next()) {
+          if (size > 0 && size + step.value.length > PART_BYTES) {
+            session.left = step.value
+            break
+          }
+          pieces.push(step.value)
+          size += step.value.length
+        }
+        const from = session.newest?.next ?? 0
+        // The first piece of all is the opening, which has no number.
+        const next = from + pieces.length
+        return session.newest = { from, next, bytes: concat(pieces) }
+      },
+      catch: expected
+    })
+  }
+
+  /** Ends an export that is not asked for its next part. */
+  private rest(name: string, session: Session): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function*() {
+      if (session.idle !== undefined) yield* Fiber.interrupt(session.idle)
+      session.idle = yield* Effect.forkDetach(Effect.andThen(Effect.sleep(IDLE), Effect.suspend(() => this.end(name, session))))
+    })
+  }
+
+  private end(name: string, session: Session): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.sessions.get(name) === session) this.sessions.delete(name)
+      return Scope.close(session.scope, Exit.void)
+    })
+  }
+}
+
+/** The expected failures of an export; any other error is a defect. */
+const expected = (error: unknown): ExportError => {
+  if (error instanceof ExportOutrun || error instanceof PersistenceError || error instanceof SpaceStopped) return error
+  throw error
+}

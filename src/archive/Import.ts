@@ -1,0 +1,256 @@
+/**
+ * Import: a frame becomes a new space, in one pass and with bounded memory.
+ *
+ * The store that takes the rows is the staging: it opens with the seal of the frame. Its progress is stored with each
+ * group between two records, so a later importer goes on there.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Address from "../cell/Address.ts"
+import { concat } from "../cell/Bytes.ts"
+import { type Found, FrameReader, type Progress as ReaderProgress, type Sealed } from "../frame/FrameReader.ts"
+import { type FrameRefused, Refusal } from "../frame/FrameRefused.ts"
+import type * as Header from "../frame/Header.ts"
+import type * as Record from "../frame/Record.ts"
+import * as Row from "../frame/Row.ts"
+import * as Journal from "../kernel/journal/Journal.ts"
+import * as Arrived from "../kernel/model/Arrived.ts"
+import { attempt, PART } from "../persistence/Backend.ts"
+import type { Hash, Hasher } from "../persistence/Hash.ts"
+import type { Batch, BlobWriter, PlacedStore } from "../persistence/Persistence.ts"
+import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import * as ContentRecord from "./ContentRecord.ts"
+
+/** The bytes of records after which a group is stored. */
+const GROUP = 524_288
+
+/** The most bytes that are read at once. */
+const SLICE = 262_144
+
+/** The most bytes of a divided record that is held as a whole: the text of a row, or of a module. */
+const MAX_HELD = 67_108_864
+
+/** The state of an importer between two records. */
+export interface Progress {
+  readonly reader: ReaderProgress
+  /** The newest journal row, or the anchor of the frame. */
+  readonly journal: Header.Point
+}
+
+/** A divided record, of which some bytes came. */
+interface Divided {
+  readonly record: Record.Owner
+  /** The bytes so far, and the writer in their place for content. */
+  readonly held: Array<Uint8Array>
+  readonly content: { readonly named: ContentRecord.Named; readonly writer: BlobWriter; readonly hasher: Hasher } | undefined
+  offset: number
+}
+
+/** The journal before the first row of all. */
+const NONE: Header.Point = { beat: -1, hash: "" }
+
+const nothing: Batch = { entry: undefined, cells: [], receipts: [], queued: [], dequeued: [], blobs: [], observations: [] }
+
+/** The identity of an import, and its reason. */
+export interface Named {
+  readonly id: string
+  readonly why: Arrived.Arrived["why"]
+}
+
+/**
+ * The import of one frame into one store.
+ */
+export class Import {
+  private readonly store: PlacedStore
+  private readonly hash: Hash["Service"]
+  private readonly named: Named
+  private readonly reader: FrameReader
+  private journal: Header.Point | undefined
+  private divided: Divided | undefined
+  private size = 0
+
+  /** An import into a store, from its beginning or from the progress that the store has. */
+  constructor(store: PlacedStore, hash: Hash["Service"], named: Named) {
+    this.store = store
+    this.hash = hash
+    this.named = named
+    const { progress } = Arrived.importing<Progress>(store.arrival()?.note ?? "") ?? {}
+    this.reader = progress === undefined ? new FrameReader(hash) : FrameReader.resume(hash, progress.reader)
+    this.journal = progress?.journal
+  }
+
+  /** The number of the chunk that comes next: 0 before the header. */
+  get next(): number {
+    return this.reader.nextSeq
+  }
+
+  /** Whether the whole frame came. */
+  get isSealed(): boolean {
+    return this.reader.isSealed
+  }
+
+  /** Takes the next bytes of the frame, in pieces of any size. `now` is the time, in milliseconds since 1970. */
+  take(bytes: Uint8Array, now: number): Effect.Effect<void, FrameRefused | PersistenceError> {
+    return Effect.gen({ self: this }, function*() {
+      for (let at = 0; at < bytes.length; at += SLICE) {
+        const found = yield* this.reader.feed(bytes.subarray(at, at + SLICE))
+        yield* this.refusing(() => {
+          if (this.journal === undefined && this.reader.header !== undefined) this.begin(this.reader.header, now)
+          for (const record of found) this.record(record)
+          if (this.reader.isBetween && this.size >= GROUP) this.note(now)
+        })
+        if (this.size >= GROUP) yield* this.flush
+      }
+    })
+  }
+
+  /** Stores the records so far. Bytes of a chunk that is not complete are forgotten. */
+  pause(now: number): Effect.Effect<void, PersistenceError> {
+    return Effect.suspend(() => {
+      this.reader.rewind()
+      if (this.reader.isBetween && this.journal !== undefined) this.note(now)
+      return this.flush
+    })
+  }
+
+  /** Ends the frame: the space is whole, and may be opened. */
+  end(): Effect.Effect<Sealed, FrameRefused | PersistenceError> {
+    return Effect.gen({ self: this }, function*() {
+      const sealed = yield* this.reader.sealed()
+      const { header } = this.reader
+      if (header === undefined) throw new Error("a sealed frame has a header")
+      const { head, origin } = header
+      yield* this.refusing(() => {
+        if (this.journal?.beat === head.beat && this.journal.hash === head.hash) return
+        throw new Refusal("frame/changed", `its journal ends with beat ${this.journal?.beat ?? -1}, and its head is beat ${head.beat}`)
+      })
+      yield* this.flush
+      const arrived: Arrived.Arrived = { why: this.named.why, from: origin, beat: head.beat }
+      yield* attempt(() => this.store.arrive({ note: JSON.stringify(arrived), isWhole: true }))
+      yield* this.store.flush
+      return sealed
+    })
+  }
+
+  private readonly flush: Effect.Effect<void, PersistenceError> = Effect.suspend(() => {
+    this.size = 0
+    return this.store.flush
+  })
+
+  private refusing(body: () => void): Effect.Effect<void, FrameRefused | PersistenceError> {
+    return Effect.flatMap(attempt(() => {
+      try {
+        body()
+        return undefined
+      } catch (error) {
+        if (error instanceof Refusal) return this.reader.refuse(error)
+        throw error
+      }
+    }), (refused) => refused === undefined ? Effect.void : Effect.fail(refused))
+  }
+
+  private begin({ anchor, clock, kind }: Header.Header, now: number): void {
+    if (kind !== "snapshot") throw new Refusal("frame/unknown", `it is a ${kind}, and an import takes a snapshot`)
+    this.journal = anchor
+    const note: Arrived.Importing = { id: this.named.id, at: now }
+    this.store.arrive({ note: JSON.stringify(note), isWhole: false }, { ...anchor, clock })
+  }
+
+  private note(now: number): void {
+    const { journal } = this
+    if (journal === undefined) return
+    const progress: Progress = { reader: this.reader.progress, journal }
+    const note: Arrived.Importing<Progress> = { id: this.named.id, at: now, progress }
+    this.store.arrive({ note: JSON.stringify(note), isWhole: false })
+  }
+
+  private record(record: Found): void {
+    this.size += record.here.length + record.key.length
+    if (record.type === "part") this.part(record)
+    else if (record.here.length < record.total) this.divided = this.divide(record)
+    else this.whole(record.type, { key: record.key, bytes: record.here })
+  }
+
+  private divide(record: Record.Owner): Divided {
+    const named = record.type === "content" ? contentIn(record.key) : undefined
+    const content = named === undefined || named.isCode ? undefined : { named, writer: this.store.writeBlob(), hasher: this.hash.start() }
+    if (content === undefined && record.total > MAX_HELD) {
+      throw new Refusal("frame/bounds", `"${record.key}" announces ${record.total} bytes, more than ${MAX_HELD}`)
+    }
+    return { record, held: [], content, offset: 0 }
+  }
+
+  private part({ here }: Record.Part): void {
+    const { divided } = this
+    if (divided === undefined) throw new Refusal("frame/order", "a part comes where none is expected")
+    const { content, held, record } = divided
+    divided.offset += here.length
+    if (content === undefined) held.push(here)
+    else {
+      content.hasher.update(here)
+      for (let at = 0; at < here.length; at += PART) content.writer.write(here.subarray(at, at + PART))
+    }
+    if (divided.offset < record.total) return
+    this.divided = undefined
+    if (content === undefined) return this.whole(record.type, { key: record.key, bytes: concat(held) })
+    checkDigest(content.named.hash, content.hasher.hex())
+    content.writer.finish(content.named.hash)
+  }
+
+  private whole(type: Record.Type, record: Pick<Record.Record, "bytes" | "key">): void {
+    const taker = this.takers[type]
+    if (taker === undefined) throw new Refusal("frame/unknown", `a snapshot has no records of type ${type}`)
+    taker(record)
+  }
+
+  /** Appends the row of each type of record. */
+  private readonly takers: { readonly [T in Record.Type]?: (record: Pick<Record.Record, "bytes" | "key">) => void } = {
+    cell: (record) => {
+      const { key, text } = Row.read("cell", record)
+      this.store.append({ ...nothing, cells: [{ address: addressOf(key), text }] })
+    },
+    journal: (record) => {
+      const entry = Row.read("journal", record)
+      const { beat, hash } = this.journal ?? NONE
+      const digest = this.hash.hex(Journal.hashed(entry.text))
+      if (digest !== entry.hash) throw new Refusal("frame/changed", `the text of beat ${entry.beat} in its journal has another digest`)
+      if (Journal.prevOf(entry.text) !== hash || entry.beat <= beat) {
+        throw new Refusal("frame/order", `beat ${entry.beat} of its journal does not follow beat ${beat}`)
+      }
+      this.store.append({ ...nothing, entry })
+      this.journal = { beat: entry.beat, hash: entry.hash }
+    },
+    queue: (record) => this.store.append({ ...nothing, queued: [Row.read("queue", record)] }),
+    receipt: (record) => this.store.append({ ...nothing, receipts: [Row.read("receipt", record)] }),
+    observation: (record) => this.store.append({ ...nothing, observations: [Row.read("observation", record)] }),
+    content: ({ bytes, key }) => {
+      const { hash, isCode, size } = contentIn(key)
+      // A reference has no bytes: absent content is reported when it is read.
+      if (size !== undefined) return
+      checkDigest(hash, this.hash.hex(bytes))
+      this.store.append({ ...nothing, blobs: [{ hash, bytes, code: isCode }] })
+    }
+  }
+}
+
+const contentIn = (key: string): ContentRecord.Named => {
+  const named = ContentRecord.read(key)
+  if (named === undefined) throw new Refusal("frame/bounds", `"${key.slice(0, 100)}" names no content`)
+  return named
+}
+
+const checkDigest = (hash: string, found: string): void => {
+  if (found !== hash) throw new Refusal("frame/changed", `the content ${hash} has the digest ${found}`)
+}
+
+/** The address of a document's key. */
+const addressOf = (key: string): Address.Address => {
+  try {
+    const address = Address.ofKey(key)
+    if (address.key === key) return address
+  } catch (error) {
+    if (!(error instanceof Address.InvalidAddress)) throw error
+  }
+  throw new Refusal("frame/bounds", `"${key.slice(0, 100)}" is no key of a document`)
+}

@@ -1,0 +1,121 @@
+/**
+ * Imports that a client sends in parts: one for each name, which goes on after a lost connection, an eviction or a crash.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { FrameRefused } from "../frame/FrameRefused.ts"
+import type { Sealed } from "../frame/FrameReader.ts"
+import type { Kernel } from "../kernel/space/Kernel.ts"
+import * as Arrived from "../kernel/model/Arrived.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import { PersistenceError, SpaceImporting } from "../persistence/PersistenceError.ts"
+import { Import } from "./Import.ts"
+
+/** The state of an import after a part: the number of the next chunk, or the seal. */
+export type Taken = { readonly next: number } | Sealed
+
+/** A part of a frame. */
+export interface Given<E> {
+  readonly space: string
+  /** The id of the import. */
+  readonly id: string
+  /** The number of the first chunk; 0 for a part that begins with the header. */
+  readonly from: number
+  readonly bytes: Stream.Stream<Uint8Array, E>
+}
+
+/** An import in progress. */
+interface Session {
+  readonly id: string
+  readonly scope: Scope.Closeable
+  readonly importer: Import
+  isBusy: boolean
+}
+
+/**
+ * The imports of one host.
+ */
+export class Imports {
+  private readonly kernel: Pick<Kernel["Service"], "importing" | "remove" | "space">
+  private readonly hash: Hash["Service"]
+  private readonly sessions = new Map<string, Session>()
+
+  constructor({ hash, kernel }: { readonly hash: Hash["Service"]; readonly kernel: Imports["kernel"] }) {
+    this.kernel = kernel
+    this.hash = hash
+  }
+
+  /** Takes a part, unless it is not the next one. The space opens with the seal. */
+  take<E>({ bytes, from, id, space }: Given<E>): Effect.Effect<Taken, E | FrameRefused | PersistenceError> {
+    return Effect.gen({ self: this }, function*() {
+      const session = yield* this.session(space, id)
+      const { importer } = session
+      if (importer.next !== from) return { next: importer.next }
+      session.isBusy = true
+      const fed = Stream.runForEach(bytes, (chunk) => Effect.flatMap(Clock.currentTimeMillis, (now) => importer.take(chunk, now)))
+      const taken = Effect.gen({ self: this }, function*() {
+        yield* fed
+        if (importer.isSealed) return yield* this.sealed(space, session)
+        yield* Effect.flatMap(Clock.currentTimeMillis, (now) => importer.pause(now))
+        return { next: importer.next }
+      })
+      return yield* taken.pipe(
+        Effect.tapError((error) => this.failed(space, session, error)),
+        Effect.ensuring(Effect.sync(() => {
+          session.isBusy = false
+        }))
+      )
+    })
+  }
+
+  private session(space: string, id: string): Effect.Effect<Session, PersistenceError> {
+    return Effect.gen({ self: this }, function*() {
+      const known = this.sessions.get(space)
+      if (known?.id === id && !known.isBusy) return known
+      if (known !== undefined) return yield* busy(space)
+      const scope = yield* Scope.make()
+      const store = yield* Effect.onError(Scope.provide(this.kernel.importing(space), scope), () => Scope.close(scope, Exit.void))
+      const note = Arrived.importing(store.arrival()?.note ?? "")
+      if (note !== undefined && note.id !== id) {
+        yield* Scope.close(scope, Exit.void)
+        return yield* busy(space)
+      }
+      const session: Session = { id, scope, importer: new Import(store, this.hash, { id, why: "copy" }), isBusy: false }
+      this.sessions.set(space, session)
+      return session
+    })
+  }
+
+  private sealed(space: string, session: Session): Effect.Effect<Sealed, FrameRefused | PersistenceError> {
+    return Effect.gen({ self: this }, function*() {
+      const sealed = yield* session.importer.end()
+      yield* this.close(space, session)
+      yield* this.kernel.space(space, { create: false })
+      return sealed
+    })
+  }
+
+  /** A refused frame and a failed store leave no space; a sender that broke off may go on. */
+  private failed(space: string, session: Session, error: unknown): Effect.Effect<void> {
+    if (error instanceof PersistenceError || isRefused(error)) {
+      return Effect.andThen(this.close(space, session), Effect.ignore(this.kernel.remove(space)))
+    }
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.ignore(session.importer.pause(now)))
+  }
+
+  private close(space: string, session: Session): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.sessions.get(space) === session) this.sessions.delete(space)
+      return Scope.close(session.scope, Exit.void)
+    })
+  }
+}
+
+const isRefused = (error: unknown): boolean => (error as { readonly _tag?: unknown } | undefined)?._tag === "FrameRefused"
+
+const busy = (space: string): PersistenceError => new PersistenceError({ reason: new SpaceImporting({ space }) })

@@ -1,0 +1,56 @@
+/**
+ * Endpoints that take a space out as a frame, and bring one in.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as Endpoint from "./Endpoint.ts"
+import * as Query from "./Query.ts"
+import { ARCHIVE } from "./SlicePaths.ts"
+import { words } from "./Words.ts"
+
+/** The most bytes of one part of a frame over HTTP: 16 MiB. */
+export const MAX_PART = 16_777_216
+
+/** The export of a space. */
+export const exported = Endpoint.make("GET", ARCHIVE.export, {
+  does: words(
+    "The space at one durable beat as a frame, while its beats run: the first part of a new export, or the part that begins with chunk " +
+    "`from`. The part with the seal is the last. A new export of a space ends the one before, and so do 10 minutes without a request."
+  ),
+  query: () => Schema.Struct({
+    from: Query.count(),
+    history: Schema.Literals(["all", "none"]).annotate({ expected: "all or none", description: "all" }).pipe(Schema.optionalKey),
+    content: Schema.Literals(["inline", "refs"]).annotate({ expected: "inline or refs", description: "inline" }).pipe(Schema.optionalKey)
+  }),
+  answer: () => Schema.Uint8Array,
+  refusals: ["export/outrun", "export/over", "store/damaged"],
+  verb: "admin"
+})
+
+/** The import of a space. */
+export const imported = Endpoint.make("PUT", ARCHIVE.import, {
+  does: words(
+    "Takes a part of a frame for a new space of this name. `from` is its first chunk, 0 for the header, and `next` the chunk that is " +
+    "taken next: an import that broke off goes on there. The sender chooses the id. With the seal the space opens, detached. A refused frame " +
+    "leaves no space, nor does an hour without a part."
+  ),
+  query: () => Schema.Struct({ from: Query.number() }),
+  body: () => Schema.Uint8Array,
+  isByHand: true,
+  content: "whole chunks of a frame, at most 16 MiB",
+  answer: () => Schema.Struct({
+    space: Schema.String,
+    /** The number of the next chunk; absent after the seal. */
+    next: Schema.optionalKey(Schema.Number),
+    /** The digest of the whole frame. */
+    root: Schema.optionalKey(Schema.String),
+    /** The newest beat of the frame. */
+    beat: Schema.optionalKey(Schema.Number)
+  }),
+  refusals: [
+    "body/too-large", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/unknown", "frame/unsealed", "query/invalid",
+    "space/exists", "space/importing"
+  ],
+  verb: "admin"
+})

@@ -1,0 +1,103 @@
+/**
+ * The writer of frames.
+ *
+ * @module
+ */
+import type { Hash } from "../persistence/Hash.ts"
+import * as Capability from "./Capability.ts"
+import * as Chunk from "./Chunk.ts"
+import * as Deflate from "./Deflate.ts"
+import * as Header from "./Header.ts"
+import * as Record from "./Record.ts"
+import * as Seal from "./Seal.ts"
+
+/**
+ * Writes one frame: it fills each chunk with records as far as whole records of one type go.
+ *
+ * The order of the records is that of the calls of {@link add}. With an equal header and equal records in an equal order the
+ * root is equal on each host.
+ */
+export class FrameWriter {
+  /** The bytes before the first chunk. */
+  readonly opening: Uint8Array
+  private readonly header: Header.Header
+  private readonly hash: Hash["Service"]
+  private digest: string
+  private type = 0
+  private waiting: Array<Uint8Array> = []
+  private size = 0
+  private chunks = 0
+  private records = 0
+  private bytes = 0
+
+  constructor(header: Header.Header, hash: Hash["Service"]) {
+    this.header = header
+    this.hash = hash
+    this.opening = Chunk.opening(Header.encode(header))
+    this.digest = Chunk.first(hash, this.opening)
+  }
+
+  /**
+   * Adds a record. Returns the chunks that are full.
+   *
+   * @throws Refusal
+   */
+  add(record: Record.Record): ReadonlyArray<Chunk.Chunk> {
+    this.records++
+    return this.put(Record.encode(record))
+  }
+
+  /** Begins a record whose bytes come in parts, by {@link part}. */
+  begin(owner: Omit<Record.Owner, "here">): ReadonlyArray<Chunk.Chunk> {
+    this.records++
+    return this.put([Record.encodeOwner(owner)])
+  }
+
+  /** Adds bytes of a record that was begun: a multiple of `MAX_WHOLE`, or the last ones. `from` are the bytes before them. */
+  part(key: string, bytes: Uint8Array, from: number): ReadonlyArray<Chunk.Chunk> {
+    return this.put(Record.encodeParts(key, bytes, from))
+  }
+
+  private put(encoded: ReadonlyArray<Record.Encoded>): ReadonlyArray<Chunk.Chunk> {
+    return encoded.flatMap(([type, bytes]) => {
+      const full = this.size > 0 && (type !== this.type || this.size + bytes.length > Chunk.MAX_RAW) ? this.cut() : []
+      this.type = type
+      this.waiting.push(bytes)
+      this.size += bytes.length
+      return full
+    })
+  }
+
+  /** Ends the frame. Returns the last chunks; the digest of the seal is the root. */
+  seal(): ReadonlyArray<Chunk.Chunk> {
+    const last = this.size > 0 ? this.cut() : []
+    const { bytes, chunks, records } = this
+    return [...last, this.link(Chunk.SEAL, Seal.encode({ chunks, records, bytes, head: this.header.head }))]
+  }
+
+  /** The bytes of a chunk in the frame: compressed if the header says so and it helps. */
+  async encode(chunk: Chunk.Chunk): Promise<Uint8Array> {
+    if (chunk.type === Chunk.SEAL || !Capability.has(this.header.caps, "deflate")) return Chunk.encode(chunk)
+    const compressed = await Deflate.compress(chunk.raw)
+    return Chunk.encode(chunk, compressed.length < chunk.raw.length ? compressed : chunk.raw)
+  }
+
+  private cut(): ReadonlyArray<Chunk.Chunk> {
+    const raw = new Uint8Array(this.size)
+    let at = 0
+    for (const bytes of this.waiting) {
+      raw.set(bytes, at)
+      at += bytes.length
+    }
+    this.waiting = []
+    this.size = 0
+    this.bytes += raw.length
+    return [this.link(this.type, raw)]
+  }
+
+  private link(type: number, raw: Uint8Array): Chunk.Chunk {
+    const seq = ++this.chunks
+    this.digest = Chunk.after(this.hash, this.digest, { type, seq, raw })
+    return { type, seq, raw, digest: this.digest }
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The routes of exports and imports of spaces.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Exports } from "../../archive/Exports.ts"
+import { Imports } from "../../archive/Imports.ts"
+import * as Endpoints from "../../contract/Archive.ts"
+import * as Body from "../wire/Body.ts"
+import { RequestRefused } from "../wire/Problem.ts"
+import type { RouteContext } from "../wire/RouteContext.ts"
+import type { SpaceTable } from "./SpaceTable.ts"
+
+const ID = /^[a-z0-9]{8,64}$/
+
+/**
+ * Adds the routes to a table.
+ */
+export const routes = (table: SpaceTable, { hash, kernel }: Pick<RouteContext, "hash" | "kernel">): void => {
+  const exports = new Exports(hash)
+  const imports = new Imports({ kernel, hash })
+  table.ofSpace(Endpoints.exported, (space, { query: { content, from, history } }) =>
+    Effect.map(exports.part(space, from, { history, content }), (bytes) =>
+      new Response(new Uint8Array(bytes), { headers: { "content-type": "application/octet-stream", "cache-control": "no-store" } })))
+  table.serve(Endpoints.imported, ({ params: { id, space }, request }) => Effect.gen(function*() {
+    const from = Body.count(new URL(request.url).searchParams.get("from") ?? "")
+    if (!ID.test(id)) {
+      return yield* Effect.fail(new RequestRefused({ code: "query/invalid", reason: "The id of an import has 8 to 64 of a-z and 0-9" }))
+    }
+    const bytes = Stream.fromAsyncIterable(Body.chunks(request, Endpoints.MAX_PART), (error) => error as RequestRefused)
+    const taken = yield* imports.take({ space, id, from, bytes })
+    return "root" in taken ? { space, root: taken.root, beat: taken.head.beat } : { space, next: taken.next }
+  }))
+}

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { terminal } from "./Terminal.ts"
+
+const count = `import { Enzyme } from "systole"
+export default Enzyme.make({ name: "count", query: "/signals/count", run: (tx) => tx.increment("/data/n") })
+`
+
+const project = { "enzymes/count.ts": count, "systole.config.ts": `export default { spaces: { create: "on-demand" } }\n` }
+
+describe("systole export and import", () => {
+  it.live("write a space to a file, check it, and make a detached copy of it that goes on when it is released", () =>
+    Effect.flatMap(terminal(project), ({ json, root: folder, run }) =>
+      Effect.promise(async () => {
+        const home = join(folder, "home.frame")
+        await json("signal", "home", "--signal", "/signals/count", "--wait", "60")
+        const written = await json("export", "home", home) as { readonly beat: number; readonly root: string }
+        assert.isFalse(existsSync(join(folder, "home.frame.partial")))
+        assert.deepInclude(await json("frame", "verify", home) as object, { root: written.root })
+        const shown = await run("frame", "show", home)
+        assert.include(shown.stdout, "snapshot of home (home@")
+        assert.include(shown.stdout, `beat ${written.beat}`)
+        assert.include((await run("export", "home", home)).stderr, "file/exists")
+        assert.deepInclude(await json("import", home, "copy") as object, { space: "copy", root: written.root, beat: written.beat })
+        assert.include((await run("import", home, "copy")).stderr, "space/exists")
+        assert.strictEqual(await json("cell", "get", "copy", "/data/n"), 1)
+        const born = (space: string) => json("cell", "get", space, "/sys/state/born")
+        assert.notStrictEqual(await born("copy"), await born("home"))
+        const source = `a copy of home@${String(await born("home"))} at beat ${written.beat}`
+        assert.include((await run("space", "state", "copy")).stdout, `detached: ${source}`)
+        await json("signal", "copy", "--signal", "/signals/count", "--wait", "60")
+        assert.strictEqual(await json("cell", "get", "copy", "/data/n"), 2)
+        assert.strictEqual((await run("journal", "verify", "copy")).code, 0)
+        assert.strictEqual((await run("replay", "copy")).code, 0)
+        assert.strictEqual((await run("space", "release", "copy")).code, 2)
+        assert.include((await run("space", "release", "copy", "--yes")).stdout, "released copy")
+        assert.notInclude((await run("space", "state", "copy")).stdout, "detached")
+      })))
+
+  it.live("refuse a file that is damaged, that ends early, or that is none, and leave no space", () =>
+    Effect.flatMap(terminal(project), ({ json, root: folder, run }) =>
+      Effect.promise(async () => {
+        const home = join(folder, "home.frame")
+        await json("signal", "home", "--signal", "/signals/count", "--wait", "60")
+        await json("export", "home", home)
+        const frame = readFileSync(home)
+        writeFileSync(join(folder, "flipped.frame"), frame.map((byte, i) => i === frame.length - 400 ? byte ^ 1 : byte))
+        writeFileSync(join(folder, "short.frame"), frame)
+        truncateSync(join(folder, "short.frame"), frame.length - 10)
+        writeFileSync(join(folder, "none.frame"), "nothing at all of it")
+        for (const [file, code] of [["flipped", "frame/changed"], ["short", "frame/unsealed"], ["none", "frame/magic"]] as const) {
+          const path = join(folder, `${file}.frame`)
+          for (const args of [["frame", "verify", path], ["import", path, "copy"]]) {
+            const refused = await run(...args)
+            assert.include(refused.stderr, code, args.join(" "))
+            assert.strictEqual(refused.code, 2, args.join(" "))
+          }
+          assert.deepStrictEqual(await json("space", "ls"), ["home"])
+        }
+        assert.strictEqual((await run("frame", "verify", join(folder, "absent.frame"))).code, 3)
+      })))
+})
