@@ -32,8 +32,8 @@ export const exported = Endpoint.make("GET", ARCHIVE.export, {
 export const imported = Endpoint.make("PUT", ARCHIVE.import, {
   does: words(
     "Takes a part of a frame for a new space of this name. `from` is its first chunk, 0 for the header, and `next` the chunk that is " +
-    "taken next: an import that broke off goes on there. The sender chooses the id. With the seal the space opens, detached. A refused frame " +
-    "leaves no space, nor does an hour without a part."
+    "taken next: an import that broke off goes on there. The sender chooses the id. With the seal the space opens, detached. A refused " +
+    "frame leaves no space, nor does an hour without a part."
   ),
   query: () => Schema.Struct({ from: Query.number() }),
   body: () => Schema.Uint8Array,

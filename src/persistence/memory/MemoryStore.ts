@@ -9,10 +9,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../../cell/Address.ts"
 import * as Bytes from "../../cell/Bytes.ts"
-import { arrivalAfter, attempt, type Backend, checkArrival, checkHead, Claim, type Group, partOf, type Writer } from "../Backend.ts"
+import { arrivalAfter, attempt, type Backend, checkArrival, checkHead, Claim, type Group, partOf } from "../Backend.ts"
 import * as GroupStore from "../GroupStore.ts"
 import * as Journal from "../Journal.ts"
-import { MemoryContent } from "./MemoryContent.ts"
+import { Space } from "./MemorySpace.ts"
 import * as ContentReferences from "../ContentReferences.ts"
 import { keyOf, parentOf } from "../Overlay.ts"
 import {
@@ -24,39 +24,6 @@ import { cutoff, expired, Pruning, sizeOf } from "../Pruning.ts"
 import * as ReceiptOrder from "../ReceiptOrder.ts"
 import { firstAfter, SortedKeys } from "./SortedKeys.ts"
 import * as StoreFormat from "../StoreFormat.ts"
-
-/** The data of a space, which outlives its handles. */
-class Space {
-  formats = StoreFormat.initial
-  writer: Writer = { epoch: 0, asides: 0 }
-  due: number | undefined = 0
-  arrival: Arrival | undefined
-  head: Head = { beat: -1, clock: 0, hash: "" }
-  readonly cells = new Map<string, string>()
-  readonly names = new Map<string, Set<string>>()
-  /** All keys in order, as of the newest read of keys below a cell. */
-  keys: SortedKeys | undefined
-  /** Keys that came or went since that read. */
-  readonly changed = new Set<string>()
-  readonly journal: Array<JournalRow> = []
-  journalSize = 0
-  anchor: Anchor = { beat: -1, hash: "" }
-  /** Receipts by the signal's id. */
-  readonly receipts = new Map<string, ReadonlyArray<ReceiptRow>>()
-  /** The ids with a digest, each with the clock of the group that last wrote it, in order of age. */
-  readonly callers = new Map<string, number>()
-  /** The id with each own id: almost always one, so only several are a set, in order of age. */
-  readonly owned = new Map<string, string | Set<string>>()
-  /** The ids of the receipts that are stored with the journal row of a beat. */
-  readonly pointers = new Map<number, Array<string>>()
-  readonly queue = new Map<number, QueueRow>()
-  /** The numbers of the rows with an id. */
-  readonly waiting = new Map<string, Set<number>>()
-  /** All numbers of the queue in order, computed on demand. */
-  numbers: ReadonlyArray<number> | undefined
-  readonly content = new MemoryContent()
-  readonly observations = new Map<string, ObservationRow>()
-}
 
 class MemoryBackend implements Backend {
   readonly space: string
