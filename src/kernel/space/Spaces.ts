@@ -119,7 +119,7 @@ export class Spaces {
 
   /** The store of an import: a new one, or one that is not whole yet. It is closed with the scope. */
   importing(name: string): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
-    return Effect.andThen(this.removed(name), this.imports.open(name))
+    return Effect.andThen(this.removals.done(name), this.imports.open(name))
   }
 
   /** The space of this name as a receiver of signals, created if the configuration permits. */
