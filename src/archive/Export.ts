@@ -12,6 +12,7 @@ import { FrameWriter } from "../frame/FrameWriter.ts"
 import * as Header from "../frame/Header.ts"
 import * as Record from "../frame/Record.ts"
 import * as Row from "../frame/Row.ts"
+import type { Signer } from "../frame/Signature.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
 import type { Pin } from "../kernel/view/Pin.ts"
 import { PART } from "../persistence/Backend.ts"
@@ -30,6 +31,12 @@ export interface Parts {
   readonly content?: "inline" | "refs" | undefined
 }
 
+/** The host that makes a frame: its hash, and the key that signs. */
+export interface Maker {
+  readonly hash: Hash["Service"]
+  readonly signer?: Signer | undefined
+}
+
 /** The keys of a page of documents. */
 const PAGE = 64
 
@@ -39,10 +46,12 @@ class Export {
   private readonly parts: Required<{ readonly [Name in keyof Parts]: NonNullable<Parts[Name]> }>
   private readonly rows: ReadonlyArray<JournalRow>
   private readonly content = new Set<string>()
+  private readonly signer: Signer | undefined
   readonly writer: FrameWriter
 
-  constructor(pin: Pin, hash: Hash["Service"], { content = "inline", history = "all" }: Parts) {
+  constructor(pin: Pin, { hash, signer }: Maker, { content = "inline", history = "all" }: Parts) {
     this.pin = pin
+    this.signer = signer
     this.parts = { content, history }
     const { anchor, head, origin, space } = pin
     this.rows = history === "none" ? [...pin.journal(head.beat)] : []
@@ -58,7 +67,8 @@ class Export {
       anchor: newest === undefined ? anchor : { beat: newest.beat - 1, hash: Journal.prevOf(newest.text) ?? "" },
       format: Header.ROWS,
       caps: Capability.of([
-        content === "inline" ? "content" : "content_ref", "observations", ...history === "all" ? ["history" as const] : []
+        content === "inline" ? "content" : "content_ref", "observations", ...history === "all" ? ["history" as const] : [],
+        ...signer === undefined ? [] : ["signed" as const]
       ]),
       features: [],
       clock: head.clock
@@ -85,7 +95,7 @@ class Export {
       await this.pin.rest()
     }
     for (const hash of [...this.content].sort()) yield* this.contentOf(hash)
-    yield* this.writer.seal()
+    yield* await this.writer.seal(this.signer)
   }
 
   private async *cells(): AsyncGenerator<Chunk> {
@@ -154,8 +164,8 @@ class Export {
 /**
  * The frame of a pinned state in pieces: its opening, and then whole chunks. The last one is the seal, whose digest is the root.
  */
-export async function* frame(pin: Pin, hash: Hash["Service"], parts: Parts = {}): AsyncGenerator<Uint8Array> {
-  const exported = new Export(pin, hash, parts)
+export async function* frame(pin: Pin, maker: Maker, parts: Parts = {}): AsyncGenerator<Uint8Array> {
+  const exported = new Export(pin, maker, parts)
   yield exported.writer.opening
   for await (const chunk of exported.chunks()) yield await exported.writer.encode(chunk)
 }

@@ -13,7 +13,6 @@ import type { Space } from "../kernel/view/Space.ts"
 import type { ReadError } from "../kernel/view/Expected.ts"
 import { ExportOutrun } from "../kernel/view/Pin.ts"
 import { SpaceStopped } from "../kernel/model/SpaceError.ts"
-import type { Hash } from "../persistence/Hash.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Export from "./Export.ts"
 
@@ -58,11 +57,11 @@ interface Session {
  * The exports of one host.
  */
 export class Exports {
-  private readonly hash: Hash["Service"]
+  private readonly maker: Export.Maker
   private readonly sessions = new Map<string, Session>()
 
-  constructor(hash: Hash["Service"]) {
-    this.hash = hash
+  constructor(maker: Export.Maker) {
+    this.maker = maker
   }
 
   /** The part that begins with a chunk; the first one of a new export without its number. */
@@ -85,7 +84,7 @@ export class Exports {
       const scope = yield* Scope.make()
       const pin = yield* Effect.onError(Scope.provide(space.pin, scope), () => Scope.close(scope, Exit.void))
       const session: Session = {
-        scope, pieces: Export.frame(pin, this.hash, parts), left: undefined, newest: undefined, idle: undefined
+        scope, pieces: Export.frame(pin, this.maker, parts), left: undefined, newest: undefined, idle: undefined
       }
       this.sessions.set(space.name, session)
       return session

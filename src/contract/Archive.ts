@@ -49,8 +49,8 @@ export const imported = Endpoint.make("PUT", ARCHIVE.import, {
     beat: Schema.optionalKey(Schema.Number)
   }),
   refusals: [
-    "body/too-large", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/unknown", "frame/unsealed", "query/invalid",
-    "space/exists", "space/importing"
+    "body/too-large", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/signature", "frame/unknown", "frame/unsealed",
+    "query/invalid", "space/exists", "space/importing"
   ],
   verb: "admin"
 })

@@ -47,7 +47,7 @@ const codes = {
   range: ["blob/range"],
   /** The value does not fit the type of its cell or signal, or a frame is not whole. */
   unfit: [
-    "cell/type", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/unknown", "frame/unsealed",
+    "cell/type", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/signature", "frame/unknown", "frame/unsealed",
     "webhook/body"
   ],
   /** All handlings of the event are over, and one was given up. Its own code stands in place of this one, if it has one. */

@@ -12,6 +12,7 @@ import { FrameRefused, Refusal } from "./FrameRefused.ts"
 import * as Header from "./Header.ts"
 import * as Record from "./Record.ts"
 import * as Seal from "./Seal.ts"
+import * as Signature from "./Signature.ts"
 
 /** A record, or a part of a divided one, of a chunk that fits the chain. */
 export type Found = Record.Owner | Record.Part
@@ -19,6 +20,8 @@ export type Found = Record.Owner | Record.Part
 /** The end of a whole frame: its root, in hexadecimal digits, and its totals. */
 export interface Sealed extends Seal.Totals {
   readonly root: string
+  /** The key that signed the root; `undefined` for a frame without a signature. */
+  readonly signer: Signature.PublicKey | undefined
 }
 
 /** The state of a reader between two chunks, as JSON. */
@@ -201,11 +204,9 @@ export class FrameReader {
   private async chunk({ raw: size, seq, stored, type }: Chunk.Numbers, bytes: Uint8Array): Promise<Iterable<Found>> {
     const raw = stored < size ? await Deflate.decompress(bytes.subarray(0, stored), size) : bytes.slice(0, stored)
     if (raw === undefined) throw new Refusal("frame/bounds", `it does not become ${size} bytes`)
-    const digest = Chunk.after(this.hash, this.digest, { type, seq, raw })
-    if (digest !== Chunk.digestAt(bytes, stored)) throw new Refusal("frame/changed", "its digest differs")
-    this.digest = digest
     const name = Record.typeOf(type)
-    if (name === undefined) return this.seal(raw)
+    if (name === undefined) return this.seal(raw, Chunk.digestAt(bytes, stored))
+    this.link({ type, seq, raw }, Chunk.digestAt(bytes, stored))
     this.bytes += size
     const found = this.recordsOf(name, raw)
     this.begin()
@@ -222,11 +223,26 @@ export class FrameReader {
     return found
   }
 
-  private seal(raw: Uint8Array): ReadonlyArray<Found> {
+  /** Adds a chunk to the chain, if it has the digest that it says. */
+  private link(chunk: Omit<Chunk.Chunk, "digest">, said: string): void {
+    const digest = Chunk.after(this.hash, this.digest, chunk)
+    if (digest !== said) throw new Refusal("frame/changed", "its digest differs")
+    this.digest = digest
+  }
+
+  private async seal(raw: Uint8Array, said: string): Promise<ReadonlyArray<Found>> {
     this.assembly.end()
-    const totals: Seal.Totals = { chunks: this.chunks - 1, records: this.records, bytes: this.bytes, head: this.read!.head }
-    if (!Seal.isOf(raw, totals)) throw new Refusal("frame/changed", "its seal does not fit what was before it")
-    this.end = { ...totals, root: this.digest }
+    const { bytes, chunks, records } = this
+    const { caps, head } = this.read!
+    const totals: Seal.Totals = { chunks: chunks - 1, records, bytes, head }
+    const signature = Capability.has(caps, "signed") ? Seal.signatureIn(raw, totals) : undefined
+    const unsigned = Seal.encode(totals)
+    if (signature === undefined) Seal.check(raw, unsigned)
+    this.link({ type: Chunk.SEAL, seq: chunks, raw: unsigned }, said)
+    if (signature !== undefined && !await Signature.isOf(signature, this.digest)) {
+      throw new Refusal("frame/signature", `its signature is not that of ${signature.key}`)
+    }
+    this.end = { ...totals, root: this.digest, signer: signature?.key }
     return []
   }
 }

@@ -12,6 +12,7 @@ const REASONS = {
   "frame/order": "Chunks or records are not in their order. Take the frame from its source again",
   "frame/changed": "It is not as it was written. Take the frame from its source again",
   "frame/unsealed": "It ends early. Take the frame from its source again",
+  "frame/signature": "It was not made by the owner of that key, or was changed. Take it from a source that you trust",
   "frame/bounds": "It is beyond a limit of the format. Take it from a source that you trust"
 } as const
 

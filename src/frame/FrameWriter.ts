@@ -10,6 +10,7 @@ import * as Deflate from "./Deflate.ts"
 import * as Header from "./Header.ts"
 import * as Record from "./Record.ts"
 import * as Seal from "./Seal.ts"
+import type * as Signature from "./Signature.ts"
 
 /**
  * Writes one frame: it fills each chunk with records as far as whole records of one type go.
@@ -68,11 +69,18 @@ export class FrameWriter {
     })
   }
 
-  /** Ends the frame. Returns the last chunks; the digest of the seal is the root. */
-  seal(): ReadonlyArray<Chunk.Chunk> {
+  /**
+   * Ends the frame. Returns the last chunks; the digest of the seal is the root, which the key signs if the header has the
+   * capability `signed`.
+   */
+  async seal(signer?: Signature.Signer): Promise<ReadonlyArray<Chunk.Chunk>> {
     const last = this.size > 0 ? this.cut() : []
-    const { bytes, chunks, records } = this
-    return [...last, this.link(Chunk.SEAL, Seal.encode({ chunks, records, bytes, head: this.header.head }))]
+    const { bytes, chunks, header: { caps, head }, records } = this
+    const totals = { chunks, records, bytes, head }
+    const seal = this.link(Chunk.SEAL, Seal.encode(totals))
+    if (Capability.has(caps, "signed") !== (signer !== undefined)) throw new Error("a frame is signed as its header says")
+    if (signer === undefined) return [...last, seal]
+    return [...last, { ...seal, raw: Seal.encode(totals, await signer.sign(seal.digest)) }]
   }
 
   /** The bytes of a chunk in the frame: compressed if the header says so and it helps. */

@@ -12,6 +12,7 @@ import type { TokenSet } from "../access/TokenSet.ts"
 import { REFERENCE } from "../contract/Paths.ts"
 import * as Spaces from "../contract/Spaces.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
+import type { Signer } from "../frame/Signature.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import * as Limits from "../kernel/model/Limits.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
@@ -57,6 +58,8 @@ import { Runner } from "./wire/Runner.ts"
 export interface Services {
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
+  /** The key that signs the frames of this host, if it has one. */
+  readonly signer?: Signer | undefined
   /** The slices of the kernel. */
   readonly slices: ReadonlyArray<Slice.Slice>
 }
@@ -131,7 +134,9 @@ export const make = (services: Services, options: Options): App => {
   const quota = options.quota ?? StreamQuota.of(options)
   const counts = (by: number): void => telemetry.add("systole.streams", by)
   const stream = Sse.make(options.closing, { quota, report: table.report, runner, counts })
-  const context = { ...services, runner, stream, transfers: new Transfers(), isDebugged: options.debug === true }
+  const context = {
+    ...services, signer: services.signer, runner, stream, transfers: new Transfers(), isDebugged: options.debug === true
+  }
   runtimeRoutes(table, services, Guard.make(options))
   Signals.routes(table, context)
   Cells.routes(table, context)

@@ -22,12 +22,13 @@ import type { Holds } from "../kernel/model/Holds.ts"
 import type { Slice } from "../ingress/route/Slice.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type { Config, InvalidConfig } from "../loader/Config.ts"
+import * as NodeKey from "../loader/NodeKey.ts"
 import { ModuleBroken, type ModuleHost } from "../loader/ModuleHost.ts"
 import * as HostDisk from "./host/HostDisk.ts"
 import * as HostHash from "./host/HostHash.ts"
 import * as HostPacemaker from "./host/HostPacemaker.ts"
 import * as HostAccess from "./host/HostAccess.ts"
-import * as NodeKey from "./host/NodeKey.ts"
+import * as KeyPlace from "./host/KeyPlace.ts"
 import type { PageModule } from "./module/PageModules.ts"
 import * as ParentProcess from "./watchdog/ParentProcess.ts"
 import * as PluginCommands from "./composition/PluginCommands.ts"
@@ -170,7 +171,7 @@ const layer = (
     isAlive,
     config: (environment, isServed) => Effect.mapError(config(environment, isServed), from),
     draw: HostAccess.draw,
-    signer: (config) => Effect.mapError(NodeKey.signer(root, config.key), from),
+    signer: (config) => Effect.mapError(NodeKey.signer(config.key, KeyPlace.reader(root)), from),
     open: (config, use) =>
       Effect.map(
         Effect.mapError(Effect.suspend(() => Project.open(config, sites[use]())), from),

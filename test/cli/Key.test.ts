@@ -26,6 +26,24 @@ describe("systole key", () => {
       for (const { stderr, stdout } of [made, again, await run("key", "show")]) assert.notInclude(stdout + stderr, secret.trim())
     })))
 
+  it.live("signs exports, and frame verify tells whose they are", () =>
+    Effect.flatMap(terminal({
+      "systole.config.ts": `export default { key: { file: "node.key" }, spaces: { create: "on-demand" } }\n`
+    }), ({ root, run }) => Effect.promise(async () => {
+      const file = join(root, "home.syf")
+      const key = (await run("key", "new", "node.key")).stdout.trim()
+      const other = (await run("key", "new", "other.key")).stdout.trim()
+      assert.strictEqual((await run("space", "create", "home")).code, 0)
+      const exported = await run("export", "home", file)
+      assert.strictEqual(exported.code, 0, exported.stderr)
+      const verified = await run("frame", "verify", file, "--key", key)
+      assert.deepStrictEqual([verified.code, verified.stdout.includes(`signed by ${key}`)], [0, true], verified.stderr)
+      const refused = await run("frame", "verify", file, "--key", other)
+      assert.strictEqual(refused.code, 7)
+      assert.include(refused.stderr, "frame/signature")
+      assert.strictEqual((await run("frame", "verify", file, "--key", "node.key")).code, 2)
+    })))
+
   it.live("prints a secret for a variable, and refuses a key that is not there or is none by its place", () =>
     Effect.flatMap(terminal(), ({ run, write }) => Effect.promise(async () => {
       const { stderr, stdout } = await run("key", "new")

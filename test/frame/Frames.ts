@@ -51,7 +51,7 @@ export interface Written {
 /** Writes a frame. */
 export const write = async (records: ReadonlyArray<Record>, fields: Partial<Header> = {}): Promise<Written> => {
   const writer = new FrameWriter({ ...header, ...fields }, hash)
-  const chunks = [...records.flatMap((each) => writer.add(each)), ...writer.seal()]
+  const chunks = [...records.flatMap((each) => writer.add(each)), ...await writer.seal()]
   const pieces = [writer.opening, ...await Promise.all(chunks.map((chunk) => writer.encode(chunk)))]
   return { pieces, chunks, root: chunks.at(-1)!.digest }
 }

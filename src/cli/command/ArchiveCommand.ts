@@ -4,14 +4,17 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Printable from "../../diagnostic/Printable.ts"
 import * as Capability from "../../frame/Capability.ts"
-import { FrameReader } from "../../frame/FrameReader.ts"
+import { FrameReader, type Sealed } from "../../frame/FrameReader.ts"
 import type * as Header from "../../frame/Header.ts"
+import * as Signature from "../../frame/Signature.ts"
 import { hash } from "../../persistence/PureSha256.ts"
+import { CliFailure, exits } from "../CliFailure.ts"
 import { Client, foreign } from "../Client.ts"
 import * as Output from "../Output.ts"
 import * as SpaceArgument from "../SpaceArgument.ts"
@@ -128,25 +131,49 @@ const counting = () => {
   }
 }
 
-const frameCommand = (name: "show" | "verify", description: string) =>
-  Command.make(name, { file, json: Output.json }, ({ file, json }) =>
-    Effect.gen(function*() {
-      const { counts, see } = counting()
-      const { header, sealed } = yield* FrameFile.read(file, see)
-      const { bytes, chunks, records, root } = sealed
-      const verified = [`${Printable.count(records, "record")} in ${Printable.count(chunks, "chunk")} fit the seal`, `root ${root}`]
-      const shown = [...lines(header), ...Object.entries(counts).map(([type, count]) => `${type} ${count}`), `root ${root}`]
-      yield* name === "verify"
-        ? Output.data(json, { file, root, chunks, records, bytes }, verified)
-        : Output.data(json, { file, root, header, records: counts, bytes }, shown)
-    })).pipe(Command.withDescription(description))
+/** The lines of a seal. */
+const ends = ({ root, signer }: Sealed): ReadonlyArray<string> =>
+  [`root ${root}`, signer === undefined ? "not signed" : `signed by ${signer}`]
+
+const verify = Command.make("verify", {
+  file,
+  key: Flag.String("key").pipe(Flag.withDescription("The public key of the node that made the file"), Flag.optional),
+  json: Output.json
+}, ({ file, json, key }) =>
+  Effect.gen(function*() {
+    const wanted = Option.getOrUndefined(key)
+    if (wanted !== undefined && !Signature.isPublicKey(wanted)) {
+      const message = "--key takes a public key, as systole key show prints it"
+      return yield* new CliFailure({ exit: exits.usage, code: "key/invalid", message })
+    }
+    const { sealed } = yield* FrameFile.read(file, () => undefined)
+    const { bytes, chunks, records, root, signer } = sealed
+    if (wanted !== undefined && signer !== wanted) {
+      const by = signer === undefined ? "is not signed" : `is signed by ${signer}`
+      return yield* new CliFailure({
+        exit: exits.differs,
+        code: "frame/signature",
+        message: `The frame in ${file} is whole and ${by}, not by ${wanted}. Take it from a source that you trust`
+      })
+    }
+    const fit = `${Printable.count(records, "record")} in ${Printable.count(chunks, "chunk")} fit the seal`
+    yield* Output.data(json, { file, root, signer: signer ?? null, chunks, records, bytes }, [fit, ...ends(sealed)])
+  })).pipe(Command.withDescription("Check each chunk of a file against the chain of digests, the seal, and who signed it"))
+
+const show = Command.make("show", { file, json: Output.json }, ({ file, json }) =>
+  Effect.gen(function*() {
+    const { counts, see } = counting()
+    const { header, sealed } = yield* FrameFile.read(file, see)
+    const shown = [...lines(header), ...Object.entries(counts).map(([type, count]) => `${type} ${count}`), ...ends(sealed)]
+    const { bytes, root, signer = null } = sealed
+    yield* Output.data(json, { file, root, signer, header, records: counts, bytes }, shown)
+  })).pipe(
+    Command.withDescription("Print what a file holds: the space, the beat, the kept journal and the number of records of each type")
+  )
 
 const frame = Command.make("frame").pipe(
   Command.withDescription("Look at the file of a space"),
-  Command.withSubcommands([
-    frameCommand("verify", "Check each chunk of a file against the chain of digests, and the seal"),
-    frameCommand("show", "Print what a file holds: the space, the beat, the kept journal and the number of records of each type")
-  ])
+  Command.withSubcommands([verify, show])
 )
 
 /**

@@ -18,8 +18,8 @@ const ID = /^[a-z0-9]{8,64}$/
 /**
  * Adds the routes to a table.
  */
-export const routes = (table: SpaceTable, { hash, kernel }: Pick<RouteContext, "hash" | "kernel">): void => {
-  const exports = new Exports(hash)
+export const routes = (table: SpaceTable, { hash, kernel, signer }: Pick<RouteContext, "hash" | "kernel" | "signer">): void => {
+  const exports = new Exports({ hash, signer })
   const imports = new Imports({ kernel, hash })
   table.ofSpace(Endpoints.exported, (space, { query: { content, from, history } }) =>
     Effect.map(exports.part(space, from, { history, content }), (bytes) =>

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Signer } from "../../frame/Signature.ts"
 import type { Kernel } from "../../kernel/space/Kernel.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type * as Sse from "./Sse.ts"
@@ -15,6 +16,8 @@ export interface RouteContext {
   readonly hash: Hash["Service"]
   /** Runs Effects that belong to no request. */
   readonly runner: Runner
+  /** The key that signs the frames of this host; `undefined` without one. */
+  readonly signer: Signer | undefined
   /** Creates a response from a stream of events, on the quota of a reader or of the operator. */
   readonly stream: Sse.Answer
   readonly transfers: Transfers

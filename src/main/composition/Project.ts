@@ -30,6 +30,7 @@ import * as Supervision from "../../kernel/watchdog/Supervision.ts"
 import * as Config from "../../loader/Config.ts"
 import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
+import * as NodeKey from "../../loader/NodeKey.ts"
 import * as Restored from "../../loader/Restored.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import * as Page from "../../loader/Page.ts"
@@ -44,6 +45,7 @@ import { CurrentJobObserver, Reactor } from "../../reactor/Reactor.ts"
 import * as CallPlace from "../guard/CallPlace.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostAccess from "../host/HostAccess.ts"
+import * as KeyPlace from "../host/KeyPlace.ts"
 import * as Jwts from "./Jwts.ts"
 import * as HostHash from "../host/HostHash.ts"
 import * as HostVersion from "../host/HostVersion.ts"
@@ -108,6 +110,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const slices = Slices.without(site.slices, config.without)
   const { options, use } = config.persistence
   const sources = { ...sourcesOf(config), commands: site.commands ?? [] }
+  const signer = yield* NodeKey.signer(config.key, KeyPlace.reader(root))
   RunGuards.install()
   const host = yield* Layer.build(modules)
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
@@ -155,7 +158,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
     debug: config.check === true, reference: () => import("../../ingress/Reference.ts")
   }
-  const app = App.make({ slices, kernel, hash }, rules)
+  const app = App.make({ slices, kernel, hash, signer }, rules)
   const { configuration = Effect.undefined } = site
   const reloads = Reloads.make({ found: registered, sources, configuration, reporter, context: Context.merge(host, context) })
   const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => report(error)))

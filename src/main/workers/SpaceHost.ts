@@ -29,6 +29,7 @@ import { refusalOf, RemotePeers } from "../../kernel/live/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
+import * as NodeKey from "../../loader/NodeKey.ts"
 import * as Restored from "../../loader/Restored.ts"
 import * as PluginTelemetry from "../../loader/PluginTelemetry.ts"
 import { Hash } from "../../persistence/Hash.ts"
@@ -219,6 +220,7 @@ export class SpaceHost {
     const [armed, holds] = await Promise.all([storage.getAlarm(), StoredHold.read(storage)])
     const alarm = new Alarm(storage, armed, Date.now)
     const context = await Effect.runPromise(this.compose({ alarm, holds }))
+    const signer = await Effect.runPromise(NodeKey.signer(config.key, this.variable))
     const kernel = Context.get(context, Kernel)
     const persistence = Context.get(context, Persistence)
     const due = (): number | undefined =>
@@ -226,7 +228,7 @@ export class SpaceHost {
     const { addressOf } = Gate
     const { access: { public: open, rates = {} }, readers, token } = config
     const quota = StreamQuota.of({ readers, public: open })
-    const { fetch, take } = App.make({ slices, kernel, hash }, {
+    const { fetch, take } = App.make({ slices, kernel, hash, signer }, {
       quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, pages: {},
       reporter: Context.get(context, CurrentReporter), telemetry: new Telemetry(context),
       public: open, charges: { rates: new Rates(rates, Date.now), addressOf }, addressOf, closing: new AbortController().signal
@@ -236,6 +238,13 @@ export class SpaceHost {
     if (next !== undefined) alarm.arm(next)
     const sockets = new Sockets({ state, space, kernel, readers: config.readers, quota, sessions, tokens })
     return { alarm, due, fetch, kernel, sockets, take, read: Pages.reading({ kernel, hash }).read }
+  }
+
+  /** The text of the variable with the key of the node. */
+  private readonly variable: NodeKey.Read = (place) => {
+    if (!("env" in place)) throw new Error("a Worker has no files")
+    const text = (this.place.env as unknown as Readonly<Record<string, unknown>>)[place.env]
+    return typeof text === "string" ? text : ""
   }
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, { alarm, holds }: Stored) {
