@@ -13,9 +13,6 @@ const SHOWN = "<redacted>"
 
 /**
  * A secret: a text that only {@link value} gives back. A copy of its fields, its JSON and its print have nothing of it.
- *
- * @category models
- * @since 0.2.0
  */
 class Redacted {
   readonly #text: string

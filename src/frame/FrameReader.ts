@@ -74,6 +74,12 @@ export class FrameReader {
     return this.read
   }
 
+  /** The header, where a chunk is read. */
+  private get known(): Header.Header {
+    if (this.read === undefined) throw new Error("a chunk follows its header")
+    return this.read
+  }
+
   /** The number of the next chunk, or of the seal: 0 before the header is there. */
   get nextSeq(): number {
     return this.read === undefined ? 0 : this.chunks + (this.step.at === "chunk" ? 0 : 1)
@@ -92,7 +98,7 @@ export class FrameReader {
   /** The state that a later reader needs to go on here, where {@link isBetween}. */
   get progress(): Progress {
     const { bytes, chunks, digest, offset, records } = this
-    return { bytes, chunks, digest, offset, records, header: this.read! }
+    return { bytes, chunks, digest, offset, records, header: this.known }
   }
 
   /** Forgets the bytes of a chunk that is not complete: the next byte begins it again. */
@@ -194,7 +200,7 @@ export class FrameReader {
     if (seq !== this.chunks) throw new Refusal("frame/order", `its number is ${seq} in place of ${this.chunks}`)
     if (raw > Chunk.MAX_RAW || raw === 0) throw new Refusal("frame/bounds", `it has ${raw} bytes; 1 to ${Chunk.MAX_RAW} are allowed`)
     if (stored > raw) throw new Refusal("frame/bounds", `its ${raw} bytes take ${stored} in the frame`)
-    if (stored < raw && (isSeal || !Capability.has(this.read!.caps, "deflate"))) {
+    if (stored < raw && (isSeal || !Capability.has(this.known.caps, "deflate"))) {
       throw new Refusal("frame/bounds", "it is compressed, and may not be")
     }
     this.step = { at: "chunk", needs: stored + Chunk.DIGEST, numbers: found }
@@ -233,7 +239,7 @@ export class FrameReader {
   private async seal(raw: Uint8Array, said: string): Promise<ReadonlyArray<Found>> {
     this.assembly.end()
     const { bytes, chunks, records } = this
-    const { caps, head } = this.read!
+    const { caps, head } = this.known
     const totals: Seal.Totals = { chunks: chunks - 1, records, bytes, head }
     const signature = Capability.has(caps, "signed") ? Seal.signatureIn(raw, totals) : undefined
     const unsigned = Seal.encode(totals)

@@ -48,6 +48,7 @@ import * as Sse from "./wire/Sse.ts"
 import { StreamQuota } from "./wire/StreamQuota.ts"
 import * as TokenRoutes from "./route/TokenRoutes.ts"
 import * as TokenView from "./access/TokenView.ts"
+import type { RouteContext } from "./wire/RouteContext.ts"
 import { Transfers } from "./wire/Transfers.ts"
 import * as WrittenSpace from "./access/WrittenSpace.ts"
 import { type Telemetry, unheard } from "../diagnostic/Telemetry.ts"
@@ -68,7 +69,7 @@ export interface Services {
 export interface Options extends Guard.Rules {
   /** Receives each failure of the runtime. The response body omits its details. */
   readonly reporter: Reporter
-  /** Receives the spans and metrics of requests, and has the context of their Effects; nobody listens unless given. */
+  /** Receives the spans and metrics of requests, and has the context of their Effects; without it, they have no listener. */
   readonly telemetry?: Telemetry | undefined
   /** Aborted when the server closes. It ends every open stream. */
   readonly closing: AbortSignal
@@ -138,15 +139,7 @@ export const make = (services: Services, options: Options): App => {
     ...services, signer: services.signer, runner, stream, transfers: new Transfers(), isDebugged: options.debug === true
   }
   runtimeRoutes(table, services, Guard.make(options))
-  Signals.routes(table, context)
-  Cells.routes(table, context)
-  Beats.routes(table, context)
-  Blobs.routes(table, context)
-  Control.routes(table)
-  Stores.routes(table)
-  FaceRoutes.routes(table, operations, context)
-  for (const { routes } of slices) routes?.(table, context)
-  ReaderRoutes.routes(table, context)
+  spaceRoutes(table, context, slices)
   const reading = Pages.reading(services)
   for (const [path, page] of Object.entries(options.pages)) table.page(path, ({ signal }) => Pages.send(page, reading, signal))
   if (options.tokens?.admin !== undefined) TokenRoutes.routes(table, options.tokens.admin)
@@ -191,6 +184,19 @@ export const make = (services: Services, options: Options): App => {
   const own: App["fetch"] = (request, address = nowhere) => http.observed(request, (each) => served(request, { address, served: each }))
   const cors = Cors.make(options.origins ?? [])
   return { fetch: cors === undefined ? own : Cors.around(cors, own), take, table }
+}
+
+/** The routes of spaces: those that each runtime has, and those of its slices. */
+const spaceRoutes = (table: SpaceTable, context: RouteContext, slices: ReadonlyArray<Slice.Slice>): void => {
+  Signals.routes(table, context)
+  Cells.routes(table, context)
+  Beats.routes(table, context)
+  Blobs.routes(table, context)
+  Control.routes(table)
+  Stores.routes(table)
+  FaceRoutes.routes(table, operations, context)
+  for (const { routes } of slices) routes?.(table, context)
+  ReaderRoutes.routes(table, context)
 }
 
 /** The caller of a request, and the request as its telemetry follows it. */

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Nearest from "../cell/Nearest.ts"
-import * as IpAddress from "../contract/IpAddress.ts"
+import * as IpAddress from "../cell/IpAddress.ts"
 import * as Jwt from "../contract/Jwt.ts"
 import * as PublicReads from "../contract/PublicReads.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
@@ -60,6 +60,16 @@ const Network = Schema.String.pipe(
 const Read = Schema.String.pipe(Schema.check(Schema.makeFilter((text: string) => PublicReads.read(text) !== undefined, {
   expected: "\"GET /v1/spaces/<space>/cells/<path>/**\" with a path of names, or a page, such as \"GET /menu\""
 })))
+
+/** The most origins of other sites. */
+const MAX_ORIGINS = 100
+
+/** The origin of a page, as a browser writes it: no path, and no port that its scheme has anyway. */
+const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+const Origin = Schema.String.pipe(Schema.check(Schema.makeFilter(isOrigin, { expected: "an origin, such as \"https://shop.example\"" })))
+
+/** The origins of other sites. */
+export const Origins = Schema.Array(Origin).check(Schema.isMaxLength(MAX_ORIGINS))
 
 /** The fields of the configuration. */
 export const Fields = Schema.Struct({

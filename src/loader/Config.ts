@@ -32,14 +32,7 @@ export { FILE, InvalidConfig } from "./InvalidConfig.ts"
 
 const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/|$)|livez$|readyz$)[A-Za-z0-9_/.-]*$/)))
 
-/** The origin of a page, as a browser writes it: no path, and no port that its scheme has anyway. */
-const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
-const Origin = Schema.String.pipe(Schema.check(Schema.makeFilter(isOrigin, { expected: "an origin, such as \"https://shop.example\"" })))
-
 const Hook = Schema.declare((value): value is Webhook.Webhook => value instanceof Webhook.Webhook, { expected: "a webhook(…)" })
-
-/** The most origins of other sites. */
-const MAX_ORIGINS = 100
 
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
 
@@ -101,7 +94,7 @@ const fields = {
   ingress: Schema.optionalKey(Schema.Record(PagePath, Hook)),
   access: Schema.optionalKey(AccessSettings.Fields),
   key: Schema.optionalKey(Secret),
-  origins: Schema.optionalKey(Schema.Array(Origin).check(Schema.isMaxLength(MAX_ORIGINS))),
+  origins: Schema.optionalKey(AccessSettings.Origins),
   labels: Schema.optionalKey(Schema.Struct({
     cells: Schema.Record(Schema.String, Atoms),
     declassify: Schema.optionalKey(Schema.Record(ModuleName, Atoms)),

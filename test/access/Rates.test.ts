@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { MAX_CALLERS, MAX_SPACES, Rates, REPORTS, type Settings } from "../../src/access/Rates.ts"
-import * as IpAddress from "../../src/contract/IpAddress.ts"
+import * as IpAddress from "../../src/cell/IpAddress.ts"
 import { networkOf } from "../../src/ingress/access/RateLimit.ts"
 import * as Config from "../../src/loader/Config.ts"
 import * as TrustedProxies from "../../src/main/host/TrustedProxies.ts"

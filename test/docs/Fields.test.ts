@@ -28,7 +28,7 @@ const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyA
   check: [],
   isolation: [],
   system: [],
-  spaces: ["create", "open", "first"],
+  spaces: ["create", "open", "idleMillis", "first"],
   pages: [],
   labels: [],
   environments: [],

@@ -8,6 +8,7 @@ import type * as Record from "../../src/frame/Record.ts"
 import * as Row from "../../src/frame/Row.ts"
 import * as Random from "../support/Random.ts"
 import { codeOf, compressed, forged, hash, header, type Outcome, read, record, whole, write } from "./Frames.ts"
+import { present } from "../support/Present.ts"
 
 const cells = (count: number, size: number, below = "/data/c"): ReadonlyArray<Record.Record> =>
   Array.from({ length: count }, (_, i) => record("cell", `${below}${String(i).padStart(5, "0")}`, JSON.stringify(`${i}`.repeat(size))))
@@ -96,11 +97,11 @@ describe("A frame is refused, and nothing of the refused chunk is handed on, if"
     const { pieces } = await write(mixed)
     const other = await write([...cells(20, 4), ...mixed.slice(20)])
     for (let at = 1; at < pieces.length - 1; at++) {
-      const [before, piece, next, rest] = [pieces.slice(0, at), pieces[at]!, pieces[at + 1]!, pieces.slice(at + 2)]
+      const [before, piece, next, rest] = [pieces.slice(0, at), present(pieces[at]), present(pieces[at + 1]), pieces.slice(at + 2)]
       assert.strictEqual(codeOf(await read(concat([...before, next, ...rest]))), "frame/order")
       assert.strictEqual(codeOf(await read(concat([...before, piece, piece, next, ...rest]))), "frame/order")
       assert.strictEqual(codeOf(await read(concat([...before, next, piece, ...rest]))), "frame/order")
-      assert.strictEqual(codeOf(await read(concat([...before, other.pieces[at]!, next, ...rest]))), "frame/changed")
+      assert.strictEqual(codeOf(await read(concat([...before, present(other.pieces[at]), next, ...rest]))), "frame/changed")
     }
   })
 
@@ -110,9 +111,9 @@ describe("A frame is refused, and nothing of the refused chunk is handed on, if"
 
   it("its seal tells other totals", async () => {
     const { chunks, pieces } = await write(cells(3, 3))
-    const raw = new TextEncoder().encode(new TextDecoder().decode(chunks.at(-1)!.raw).replace("\"records\":3", "\"records\":4"))
-    const seal = forged(chunks[0]!.digest, { type: Chunk.SEAL, seq: 2, raw })
-    assert.strictEqual(codeOf(await read(concat([pieces[0]!, pieces[1]!, seal]))), "frame/changed")
+    const raw = new TextEncoder().encode(new TextDecoder().decode(present(chunks.at(-1)).raw).replace("\"records\":3", "\"records\":4"))
+    const seal = forged(present(chunks[0]).digest, { type: Chunk.SEAL, seq: 2, raw })
+    assert.strictEqual(codeOf(await read(concat([present(pieces[0]), present(pieces[1]), seal]))), "frame/changed")
   })
 })
 
@@ -132,8 +133,8 @@ describe("A frame is refused with its header, before any record, if it needs", (
 
   it("a type that is not known", async () => {
     const { pieces } = await write([])
-    const chunk = forged(Chunk.first(hash, pieces[0]!), { type: 0x20, seq: 1, raw: Uint8Array.of(1) })
-    assert.strictEqual(codeOf(await read(concat([pieces[0]!, chunk]))), "frame/unknown")
+    const chunk = forged(Chunk.first(hash, present(pieces[0])), { type: 0x20, seq: 1, raw: Uint8Array.of(1) })
+    assert.strictEqual(codeOf(await read(concat([present(pieces[0]), chunk]))), "frame/unknown")
   })
 
   it("and records in another order are the same records", async () => {
@@ -150,7 +151,7 @@ describe("A frame is refused with its header, before any record, if it needs", (
 describe("A frame is refused, in bounded memory, if", () => {
   const opening = async (caps = 0): Promise<{ readonly bytes: Uint8Array; readonly first: string }> => {
     const { pieces } = await write([], { caps })
-    return { bytes: pieces[0]!, first: Chunk.first(hash, pieces[0]!) }
+    return { bytes: present(pieces[0]), first: Chunk.first(hash, present(pieces[0])) }
   }
 
   it("its header has 1 GiB, or is no JSON, or lacks a field", async () => {

@@ -14,6 +14,7 @@ import { FrameReader, type Found, type Sealed } from "../../src/frame/FrameReade
 import { FrameWriter } from "../../src/frame/FrameWriter.ts"
 import type { Header } from "../../src/frame/Header.ts"
 import type { Record } from "../../src/frame/Record.ts"
+import { present } from "../support/Present.ts"
 
 export const hash: Hash["Service"] = {
   hex: (data) => createHash("sha256").update(data).digest("hex"),
@@ -53,7 +54,7 @@ export const write = async (records: ReadonlyArray<Record>, fields: Partial<Head
   const writer = new FrameWriter({ ...header, ...fields }, hash)
   const chunks = [...records.flatMap((each) => writer.add(each)), ...await writer.seal()]
   const pieces = [writer.opening, ...await Promise.all(chunks.map((chunk) => writer.encode(chunk)))]
-  return { pieces, chunks, root: chunks.at(-1)!.digest }
+  return { pieces, chunks, root: present(chunks.at(-1)).digest }
 }
 
 /** Writes a frame with compressed chunks. */

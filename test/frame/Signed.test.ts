@@ -19,7 +19,8 @@ const signed = async (byte: number, caps = Capability.of(["signed"])) => {
   const pieces = [writer.opening, ...chunks.map((chunk) => Chunk.encode(chunk))]
   const seal = chunks.at(-1)
   if (seal === undefined) throw new Error("a frame has a seal")
-  return { signer, seal, whole: concat(pieces), sealedBy: (raw: Uint8Array) => concat([...pieces.slice(0, -1), Chunk.encode({ ...seal, raw })]) }
+  const sealedBy = (raw: Uint8Array): Uint8Array => concat([...pieces.slice(0, -1), Chunk.encode({ ...seal, raw })])
+  return { signer, seal, whole: concat(pieces), sealedBy }
 }
 
 const totals: Seal.Totals = { chunks: 1, records: 1, bytes: 0, head: header.head }

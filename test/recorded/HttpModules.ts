@@ -8,7 +8,7 @@ import rvInit from "../../enzymes/rv_init.ts"
 import rvRoute from "../../enzymes/rv_route.ts"
 import { put } from "../kernel/TestSpace.ts"
 
-/** The channels of the script, whose jobs nobody ends. */
+/** The channels of the script, whose jobs do not end. */
 export const channels = {
   bank: { opcodes: { charge: { repeatable: true }, pay: {} }, caps: ["tls"], hosts: ["node"] as const, clearance: ["money"] }
 }

@@ -19,7 +19,7 @@ export interface Line {
 /** The space of the script. */
 export const S = "/v1/spaces/shop"
 
-/** The rest of a request, and what is done with its answer. */
+/** The rest of a request, and the use of its answer. */
 interface Extra {
   readonly headers?: Readonly<Record<string, string>>
   readonly keeps?: Readonly<Record<string, string>>

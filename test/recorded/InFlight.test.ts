@@ -33,7 +33,7 @@ const formatIn = (root: string): unknown => {
   }
 }
 
-/** Ends what both runs wait for. Returns their receipts. */
+/** Ends the wait of both runs. Returns their receipts. */
 const goOn = Effect.fnUntraced(function*({ reactor }: StoryProcess.Process, space: Space) {
   yield* together(space, [space.signal({ signal: "/signals/wake", target: "/data/wake", payload: "this version" })])
   for (const job of reactor.jobs) reactor.complete(job.rid, { value: "paid" })

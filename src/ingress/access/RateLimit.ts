@@ -8,7 +8,7 @@
 import { AccessRefused } from "../../access/AccessRefused.ts"
 import type { IsSpent, Kind, Rates, Taken } from "../../access/Rates.ts"
 import { JWT } from "../../access/Token.ts"
-import * as IpAddress from "../../contract/IpAddress.ts"
+import * as IpAddress from "../../cell/IpAddress.ts"
 import { spaceIn } from "../../contract/Paths.ts"
 import * as Access from "./Access.ts"
 import * as Problem from "../wire/Problem.ts"

@@ -83,7 +83,8 @@ export class Spaces {
     const { behindMillis } = settings.limits
     this.due = new DueSpaces({ host, turn, behindMillis, reporter, open: (name) => this.imports.around(name, this.openAlone(name, false)) })
     const wake = (name: string, moment: number): void => this.due.set(name, moment)
-    this.imports = new UnfinishedImports({ ...deps, hash: deps.parts.hash, now: host.now, wake, alone: Semaphore.withPermits(this.opening, 1) })
+    const alone = Semaphore.withPermits(this.opening, 1)
+    this.imports = new UnfinishedImports({ ...deps, hash: deps.parts.hash, now: host.now, wake, alone })
     this.removals = new ContentRemoval(deps.contents, reporter)
     this.scheduled = new ScheduledSpaces({ registry, settings, reporter, fork: host.fork, open: (name) => this.openAhead(name) })
     this.pages = new PageTurns(turn)

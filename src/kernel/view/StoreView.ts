@@ -20,9 +20,6 @@ export type CarriedPage = AnswerOf<typeof Contract.carry>
 
 /**
  * The store of a space.
- *
- * @category models
- * @since 0.2.0
  */
 export interface SpaceStorage {
   readonly status: Effect.Effect<StoreStatus, UpgradeError>

@@ -142,17 +142,11 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const closing = new AbortController()
   const localToken = Redacted.make(randomBytes(32).toString("hex"))
   const hash = Context.get(context, Hash)
-  const kept = use === "memory" ? HostAccess.inMemory() : HostAccess.inFolder(resolve(root, config.data))
   const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
-  const tokens = new TokenSet({ store: kept, hash, now: Date.now, report })
-  const sessions = new Sessions({ set: tokens, draw: HostAccess.draw, root: config.token })
+  const tokens = tokensOf(config, { folder: place.folder, hash, report })
   const [pages, warm] = rendered(config, site)
   const rules = {
-    tokens: {
-      set: tokens, sessions, sessionMillis: config.kernel.limits.sessionMillis,
-      admin: new TokenAdmin({ set: tokens, draw: HostAccess.draw })
-    },
-    token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, telemetry, closing: closing.signal, pages,
+    tokens, token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, telemetry, closing: closing.signal, pages,
     origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { report, verifier: Jwts.verifier }),
     rates: ratesOf(config.access), public: config.access.public,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
@@ -173,6 +167,17 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
     closeStreams: () => closing.abort()
   }
 })
+
+/** The tokens of the host, its sessions and their administration: in the folder of its data, or in memory. */
+const tokensOf = (
+  { kernel: { limits: { sessionMillis } }, persistence: { use }, token }: Config.Config,
+  { folder, ...services }: { readonly folder: string; readonly hash: Hash["Service"]; readonly report: (failure: unknown) => void }
+) => {
+  const store = use === "memory" ? HostAccess.inMemory() : HostAccess.inFolder(folder)
+  const set = new TokenSet({ ...services, store, now: Date.now })
+  const { draw } = HostAccess
+  return { set, sessions: new Sessions({ set, draw, root: token }), sessionMillis, admin: new TokenAdmin({ set, draw }) }
+}
 
 /** The watchdog of the process, as the layer through which a kernel tells it of its runs and its jobs. */
 interface Watching {

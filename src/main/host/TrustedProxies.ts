@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as IpAddress from "../../contract/IpAddress.ts"
+import * as IpAddress from "../../cell/IpAddress.ts"
 import type { AddressOf } from "../../ingress/access/RateLimit.ts"
 
 /** The most entries of the header that are looked at. */
