@@ -47,7 +47,7 @@ import type * as Webhooks from "./Webhooks.ts"
 import * as Sse from "./wire/Sse.ts"
 import { StreamQuota } from "./wire/StreamQuota.ts"
 import * as TokenRoutes from "./route/TokenRoutes.ts"
-import * as TokenView from "./access/TokenView.ts"
+import { CallerStreams } from "./access/CallerStreams.ts"
 import type { RouteContext } from "./wire/RouteContext.ts"
 import { Transfers } from "./wire/Transfers.ts"
 import * as WrittenSpace from "./access/WrittenSpace.ts"
@@ -153,7 +153,7 @@ export const make = (services: Services, options: Options): App => {
   const { bearer, public: open = [] } = options
   const known = { bearer, reads: PublicAccess.make(open) }
   const accessOf = Access.make(options, services.hash, tokens === undefined ? known : { ...known, set: tokens, sessions })
-  const streams = new TokenView.CallerStreams(quota, tokens, sessions?.sessions)
+  const streams = new CallerStreams(quota, tokens, sessions?.sessions)
   const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
   const charges = limits ?? options.charges
   const answer = (request: Request, access: Access.Access, { address, served }: Caller): Response | Promise<Response> => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Link } from "systole"
-import { CallerStreams, NETWORK_STREAMS } from "../../src/ingress/access/TokenView.ts"
+import { CallerStreams, NETWORK_STREAMS } from "../../src/ingress/access/CallerStreams.ts"
 import { MAX_STREAMS, PUBLIC_STREAMS, RESERVED_STREAMS, StreamQuota } from "../../src/ingress/wire/StreamQuota.ts"
 import * as PublicReads from "../../src/contract/PublicReads.ts"
 import { Rates } from "../../src/access/Rates.ts"

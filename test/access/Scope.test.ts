@@ -6,7 +6,7 @@ import type { Wanted } from "../../src/access/TokenAdmin.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/host/HostAccess.ts"
 import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota, TOKEN_STREAMS } from "../../src/ingress/wire/StreamQuota.ts"
-import { CallerStreams, ofToken } from "../../src/ingress/access/TokenView.ts"
+import { CallerStreams, ofToken } from "../../src/ingress/access/CallerStreams.ts"
 import { type Answer, problem, serve, type TestIngress } from "../ingress/TestIngress.ts"
 import { idIn, make } from "./TestTokens.ts"
 
