@@ -10,6 +10,24 @@ export default Enzyme.make({ name: "count", query: "/signals/count", run: (tx) =
 
 const project = { "enzymes/count.ts": count, "systole.config.ts": `export default { spaces: { create: "on-demand" } }\n` }
 
+const outward = {
+  "systole.config.ts": `export default { spaces: { create: "on-demand" }, channels: { files: "file" } }\n`,
+  "enzymes/outward.ts": `import { Enzyme } from "systole"
+const enzyme = (name, run) => Enzyme.make({ name, query: "/signals/" + name, run })
+export default [
+  enzyme("noop", () => undefined),
+  enzyme("tell", (tx, { payload }) => void tx.signal({ signal: "/signals/told", space: "other", payload })),
+  enzyme("told", (tx, { payload }) => void tx.set("/data/told", payload)),
+  enzyme("later", (tx) => void tx.signal({ signal: "/signals/mark", at: { ms: 1 } })),
+  enzyme("mark", (tx) => void tx.increment("/data/later")),
+  Enzyme.make({ name: "ask", query: "/signals/ask", durable: true, run: async (tx, { payload }) => {
+    await tx.io.request({ channel: "files", opcode: "write", payload: { path: payload + ".txt", text: "x" } })
+    tx.increment("/data/asked")
+  } })
+]
+`
+}
+
 describe("systole export and import", () => {
   it.live("write a space to a file, check it, and make a detached copy of it that goes on when it is released", () =>
     Effect.flatMap(terminal(project), ({ json, root: folder, run }) =>
@@ -60,5 +78,46 @@ describe("systole export and import", () => {
           assert.deepStrictEqual(await json("space", "ls"), ["home"])
         }
         assert.strictEqual((await run("frame", "verify", join(folder, "absent.frame"))).code, 3)
+      })))
+
+  it.live("let no signal, request or delayed signal out of a detached copy until its release", () =>
+    Effect.flatMap(terminal(outward), ({ json, root: folder, serve }) =>
+      Effect.promise(async () => {
+        const { url } = await serve("start")
+        const send = async (space: string, signal: string): Promise<void> => {
+          const { status } = await fetch(`${url}/v1/spaces/${space}/signals`, {
+            method: "POST", headers: { "content-type": "application/json", prefer: "wait=1" },
+            body: JSON.stringify({ signal: `/signals/${signal}`, payload: space })
+          })
+          assert.isBelow(status, 300)
+        }
+        const cell = async (space: string, name: string): Promise<unknown> => {
+          const answer = await fetch(`${url}/v1/spaces/${space}/cells/data/${name}`)
+          return answer.ok ? await answer.json() : undefined
+        }
+        /** Asks until the value is there, at most 5,000 times. */
+        const until = async (space: string, name: string, value: unknown): Promise<void> => {
+          for (let asked = 0; await cell(space, name) !== value; asked++) assert.isBelow(asked, 5000, `${space} has no ${name}`)
+        }
+        await send("other", "noop")
+        await send("home", "noop")
+        const file = join(folder, "home.frame")
+        await json("export", "home", file)
+        await json("import", file, "copy")
+        for (const signal of ["tell", "ask", "later"]) await send("copy", signal)
+        // The same work of a space that is not detached is over by then.
+        for (const signal of ["ask", "later"]) await send("home", signal)
+        await until("home", "later", 1)
+        await until("home", "asked", 1)
+        assert.isTrue(existsSync(join(folder, "files/home.txt")))
+        assert.isFalse(existsSync(join(folder, "files/copy.txt")))
+        for (const [space, name] of [["copy", "later"], ["copy", "asked"], ["other", "told"]] as const) {
+          assert.isUndefined(await cell(space, name), name)
+        }
+        await json("space", "release", "copy", "--yes")
+        await until("copy", "later", 1)
+        await until("copy", "asked", 1)
+        await until("other", "told", "copy")
+        assert.isTrue(existsSync(join(folder, "files/copy.txt")))
       })))
 })
