@@ -21,8 +21,8 @@ export const floors = [
 
 /** The rooms of the kernel, lowest first. */
 export const kernel = [
-  ["model"], ["journal"], ["watchdog"], ["derived", "inbox"], ["beat"], ["beat/command"], ["beat/step"], ["beat/loop"], ["runs"],
-  ["view"], ["live"], ["api"], ["space"]
+  ["model"], ["journal"], ["watchdog"], ["derived", "inbox"], ["beat"], ["history"], ["beat/command"], ["beat/step"], ["beat/loop"],
+  ["runs"], ["view"], ["live"], ["api"], ["space"]
 ]
 
 /** The rooms of the agent and of the scheduler, lowest first. */

@@ -6,6 +6,7 @@
  * @module
  */
 import type * as Schema from "effect/Schema"
+import type * as Archive from "../contract/Archive.ts"
 import type * as Cells from "../contract/Cells.ts"
 import type * as Control from "../contract/Control.ts"
 import type { Method, Params } from "../contract/Endpoint.ts"
@@ -14,6 +15,7 @@ import type * as Inspection from "../contract/Inspection.ts"
 import type * as Sessions from "../contract/Sessions.ts"
 import type * as Signals from "../contract/Signals.ts"
 import type * as Spaces from "../contract/Spaces.ts"
+import type * as Stores from "../contract/Stores.ts"
 import type * as Tokens from "../contract/Tokens.ts"
 import type {} from "../durable/Face.ts"
 import type {} from "../flow/Face.ts"
@@ -91,7 +93,7 @@ type ShapeOf<E extends AnyEndpoint> = {
 
 /** The endpoints of what is no ledger. */
 type Plain = In<typeof Cells> | In<typeof Control> | In<typeof Inspection> | In<typeof Sessions> | In<typeof Signals> | In<typeof Spaces> |
-  In<typeof Tokens>
+  In<typeof Tokens> | In<typeof Stores> | In<typeof Archive>
 
 type PlainShapes = { [E in Plain as ShapeOf<E>["key"]]: ShapeOf<E> }
 

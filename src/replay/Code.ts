@@ -18,7 +18,7 @@ import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
 import type { Definition } from "../scheduler/definition/Definition.ts"
 import * as Services from "../registry/Services.ts"
 import { moduleOf } from "../scheduler/definition/Piece.ts"
-import type { HistoricStore } from "../kernel/beat/HistoricStore.ts"
+import type { HistoricStore } from "../kernel/history/HistoricStore.ts"
 import type { RunRecord } from "../kernel/journal/RunLine.ts"
 import * as Records from "../kernel/journal/JournalRecords.ts"
 

@@ -29,7 +29,7 @@ import type { Code } from "./Code.ts"
 import { alone, IsolatedRun, type How } from "./IsolatedRun.ts"
 import type { CellRecord } from "../kernel/journal/CellLine.ts"
 import { documentOf } from "../kernel/journal/JournalRecords.ts"
-import { NotReplayable } from "../kernel/beat/NotReplayable.ts"
+import { NotReplayable } from "../kernel/history/NotReplayable.ts"
 import { RecordedRun } from "./RecordedRun.ts"
 
 /** The derivation of a beat, from its entry. */

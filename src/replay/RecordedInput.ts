@@ -22,13 +22,13 @@ import type { ParkedNote } from "../kernel/model/Parked.ts"
 import * as Run from "../kernel/beat/step/Run.ts"
 import type { Heard, Signal } from "../kernel/model/Signal.ts"
 import * as Signals from "../kernel/model/Signal.ts"
-import type { HistoricStore } from "../kernel/beat/HistoricStore.ts"
+import type { HistoricStore } from "../kernel/history/HistoricStore.ts"
 import type { InputRecord } from "../kernel/journal/InputLine.ts"
 import type { RunRecord } from "../kernel/journal/RunLine.ts"
 import type { SentRecord } from "../kernel/journal/SentLine.ts"
 import type { Sending } from "../kernel/journal/JournalRecords.ts"
 import * as Records from "../kernel/journal/JournalRecords.ts"
-import { NotReplayable } from "../kernel/beat/NotReplayable.ts"
+import { NotReplayable } from "../kernel/history/NotReplayable.ts"
 
 /** An earlier entry: its signals with their payloads, by their ids. */
 interface Earlier {

@@ -157,6 +157,12 @@ export const trips: { readonly [K in Own]: Trip } = {
   "GET /v1/spaces/:space/graph": ({ shop }) => shop.call("GET /graph", { query: { limit: 10 } }),
   "PUT /v1/spaces/:space/graph/trace": ({ shop }) => shop.call("PUT /graph/trace", { body: { kinds: ["run"] } }),
   "GET /v1/spaces/:space/graph/trace": ({ shop }) => shop.call("GET /graph/trace"),
+  "GET /v1/spaces/:space/store": ({ shop }) => shop.call("GET /store"),
+  "POST /v1/spaces/:space/store/finish": ({ shop }) => shop.call("POST /store/finish"),
+  "POST /v1/spaces/:space/store/upgrade": ({ shop }) => shop.call("POST /store/upgrade", { query: { limit: 10 } }),
+  "GET /v1/spaces/:space/export": ({ shop }) => shop.call("GET /export", { query: { history: "none" } }),
+  "PUT /v1/spaces/:space/import/:id": ({ shop }) =>
+    refused("space/exists", shop.call("PUT /import/:id", { params: { id: "abcdefgh" }, query: { from: 0 }, body: new Uint8Array([1]) })),
   "DELETE /v1/spaces/:space/detached": ({ shop }) => refused("control/refused", shop.call("DELETE /detached")),
   "POST /v1/spaces/:space/control/pause": ({ shop }) => shop.call("POST /control/pause"),
   "POST /v1/spaces/:space/control/rollback": ({ shop }) =>

@@ -36,7 +36,7 @@ export const sets: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
     /^src\/kernel\/space\/(?:Access|CommandQueue|Handle|LedgerClient)\.ts$/,
     /^src\/(?:kernel\/view\/(?:Space|Requests|Runs|CellList|WaitingList)|ledger\/CellRecords)\.ts$/,
     /^src\/ingress\/(?:Ops|Rv|Flows|DeclaredFlows|Io|Runs|Dead|RecordRoutes|FaceRoutes|Feature|Slice|Lists)\.ts$/,
-    /^src\/cli\/(?:(?:Op|Rv|Flow|Io|Run|Dead|Record)Command|FaceCommands|PageList)\.ts$/,
+    /^src\/cli\/(?:command\/)?(?:(?:Op|Rv|Flow|Io|Run|Dead|Record)Command|FaceCommands|PageList)\.ts$/,
     /^test\/docs\/Routes\.ts$/
   ],
   /** The declarations that took their place. */

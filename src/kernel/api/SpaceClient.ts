@@ -41,9 +41,9 @@ const controlOf = (access: Access): SpaceControl => ({
 })
 
 const storageOf = (access: Access): SpaceStorage => ({
-  status: access.use(({ storage }) => storage.status),
-  finish: access.use(({ storage }) => storage.finish),
-  carry: (page) => access.use(({ storage }) => storage.carry(page))
+  status: access.use(({ storage: { upgrade } }) => upgrade.status),
+  finish: access.use(({ storage: { upgrade } }) => upgrade.finish),
+  carry: (page) => access.use(({ storage: { upgrade } }) => upgrade.carry(page))
 })
 
 const readerOf = (access: Access, clearance: Viewer): Reader => {
@@ -81,7 +81,7 @@ const clientOf = (access: Access, readerState: ReaderState): Omit<Space, PartNam
   ...through(access, "lists", ["dead", "waiting", "list", "names", "below", "cells", "beatsBefore"]),
   ...through(access, "queries", ["get"]),
   ...through(access, "history", ["examine"]),
-  pin: access.hold(({ pins }) => pins.begin),
+  pin: access.hold(({ storage: { pins } }) => pins.begin),
   ...through(access, "contents", ["receive", "blob", "blobPart"]),
   name: access.name,
   post: (request, hears) => access.post(hears.fail, ({ signals }) => signals.post(request, hears)),

@@ -63,7 +63,6 @@ export class LiveSpace {
   /** The derived cells, as views of the graph see them. */
   readonly graph: Pick<LiveState["derivation"], "failed" | "inspector" | "page">
   readonly history: HistorySession
-  readonly pins: Pins
   readonly lifetime: Lifetime
   readonly listeners: Listeners
   readonly lists: LiveLists
@@ -77,7 +76,8 @@ export class LiveSpace {
   readonly receipts: EventReceipts
   readonly runs: OpenRuns
   readonly signals: SignalPosts
-  readonly storage: StoreUpgrade
+  /** The store as such: its format, and its pins. */
+  readonly storage: { readonly pins: Pins; readonly upgrade: StoreUpgrade }
 
   constructor(state: LiveState, deps: Dependencies) {
     this.name = state.space
@@ -111,9 +111,10 @@ export class LiveSpace {
     const lists = this.lists = new LiveLists(state, reads)
     const signals = this.signals = new SignalPosts(state, { barrier, receipts, used: deps.used })
     const commands = this.commands = new CommandQueue(state, { barrier, group })
-    this.storage = new StoreUpgrade(state, { barrier, group, reads })
+    this.storage = {
+      pins: new Pins(state, { barrier, reads, turn: deps.turn }), upgrade: new StoreUpgrade(state, { barrier, group, reads })
+    }
     const history = this.history = new HistorySession(state, { barrier, reads, turn: deps.turn })
-    this.pins = new Pins(state, { barrier, reads, turn: deps.turn })
     const listeners = this.listeners = new Listeners(barrier)
     const live: LiveSources = { receipt: (id) => receipts.find(id), view: (id) => this.publication.view(id) }
     const queries = this.queries = new LiveQueries({ state, group, reads, live, whenEnded: (tell) => listeners.whenEnded(tell) })

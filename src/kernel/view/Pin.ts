@@ -7,9 +7,9 @@
  * @module
  */
 import * as Data from "effect/Data"
-import { NotReplayable } from "../beat/NotReplayable.ts"
+import { NotReplayable } from "../history/NotReplayable.ts"
 import type { Anchor, BlobPart, Head, JournalRow, Observed, PinnedRows, QueueRow, ReceiptRow } from "../../persistence/Persistence.ts"
-import { HistoricStore } from "../beat/HistoricStore.ts"
+import { HistoricStore } from "../history/HistoricStore.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { Turn } from "../model/Pacemaker.ts"
@@ -93,7 +93,8 @@ export class Pin {
     if (barrier.error !== undefined) throw barrier.error
     const now = this.host.now()
     if (now - this.began > MAX_MILLIS) throw this.outrun("it takes more than an hour")
-    if (this.kept.size + this.historic.held > MAX_COPIES) throw this.outrun(`more than ${MAX_COPIES} characters changed since its begin`)
+    const copies = this.kept.size + this.historic.past.held
+    if (copies > MAX_COPIES) throw this.outrun(`more than ${MAX_COPIES} characters changed since its begin`)
     if (now - this.since < STEP_MILLIS) return undefined
     return new Promise<void>((resolve) => turn(() => {
       this.since = this.host.now()
@@ -103,7 +104,7 @@ export class Pin {
 
   /** Takes back what changed since the last call, in steps. */
   async follow(): Promise<void> {
-    await this.bounded(() => this.historic.takeBack({ rest: () => this.rest() }))
+    await this.bounded(() => this.historic.past.takeBack({ rest: () => this.rest() }))
   }
 
   /** At most `limit` keys of documents after one, in order. */
@@ -118,7 +119,7 @@ export class Pin {
 
   /** No document up to this key is read again, or none at all. */
   pass(key = END): void {
-    this.historic.pass(key)
+    this.historic.past.pass(key)
   }
 
   /** The journal rows from a beat on, in order. */

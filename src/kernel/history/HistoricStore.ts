@@ -8,12 +8,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../../cell/Address.ts"
-import type { HistorySource } from "./HistorySource.ts"
+import type { HistorySource } from "../beat/HistorySource.ts"
 import * as Journal from "../journal/Journal.ts"
 import { partOf } from "../../persistence/Backend.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../../persistence/Persistence.ts"
-import { cellsOf } from "../journal/JournalRecords.ts"
-import { NotReplayable } from "./NotReplayable.ts"
+import { PastTexts } from "./PastTexts.ts"
 
 /**
  * A store with `from` as its next beat.
@@ -27,25 +26,16 @@ export class HistoricStore implements SpaceStore {
   /** Content that a run requested and that is gone, even in the present. */
   absent: string | undefined
   private readonly source: HistorySource["store"]
-  private readonly limit: number
-  /** Documents that differ from the present: first in their historic version, later as the replay wrote them. */
-  private readonly texts = new Map<string, string | undefined>()
-  /** The number of characters of these documents. */
-  private size = 0
-  /** Content that no beat had captured or made yet. */
-  private readonly unseen = new Set<string>()
+  /** The documents that differ from the present. */
+  readonly past: PastTexts
   private newest: Head
   /** The content that the recorded entry of the next beat names as made. */
   private recorded: ReadonlySet<string> = new Set()
-  /** The beat down to which the present is undone. */
-  private undone: number
-  /** The documents up to this key are not read any more. */
-  private passed = ""
 
   /** Creates the store of a space as it was before a beat. */
   static async before(history: HistorySource, from: number): Promise<HistoricStore> {
     const historic = new HistoricStore(history.store, { from, limit: history.settings.limits.pastBytes })
-    await historic.takeBack(history)
+    await historic.past.takeBack(history)
     return historic
   }
 
@@ -59,77 +49,8 @@ export class HistoricStore implements SpaceStore {
     this.epoch = source.epoch
     this.place = source.place
     this.source = source
-    this.limit = limit
-    this.undone = from - 1
+    this.past = new PastTexts(source, { from, limit })
     this.newest = before(source, from)
-  }
-
-  /** Undoes the changes of the space, alternating with its new beats. The turns become fewer, so that the loop ends. */
-  async takeBack({ rest }: Pick<HistorySource, "rest">): Promise<void> {
-    for (let share = 1; this.undone < this.source.head().beat; share *= 2) {
-      let taken = 0
-      for (const row of this.since()) {
-        this.undo(row)
-        if (++taken % share !== 0) continue
-        const pause = rest()
-        if (pause !== undefined) await pause
-      }
-    }
-  }
-
-  /** Undoes the beats that the space ran while a replayed run waited. */
-  private catchUp(): void {
-    if (this.undone < this.source.head().beat) for (const row of this.since()) this.undo(row)
-  }
-
-  private *since(): Iterable<JournalRow> {
-    const { beat } = this.source.head()
-    this.checkKept()
-    yield* this.source.scanJournal(this.undone + 1, beat)
-    this.undone = beat
-  }
-
-  /** Checks that the journal still has all beats that are not undone yet. */
-  private checkKept(): void {
-    const { beat } = this.source.anchor()
-    if (beat <= this.undone) return
-    const reason = `the journal is pruned up to beat ${beat}. Begin with a later one`
-    throw new NotReplayable({ beat: this.undone + 1, code: "replay/pruned", reason })
-  }
-
-  private undo(row: JournalRow): void {
-    this.checkKept()
-    const entry = Journal.parse(row.text)
-    for (const { before, key } of cellsOf(entry)) {
-      if (key > this.passed && !this.texts.has(key)) this.keep(key, before === undefined ? undefined : JSON.stringify(before))
-    }
-    for (const hash of [...entry.content ?? [], ...entry.made ?? []]) this.unseen.add(hash)
-    this.undone = row.beat
-  }
-
-  /** Forgets the documents up to a key, which are not read any more. */
-  pass(key: string): void {
-    this.passed = key
-    if (this.size < this.limit / 2) return
-    for (const [kept, text] of this.texts) {
-      if (kept > key) continue
-      this.size -= kept.length + (text?.length ?? 0)
-      this.texts.delete(kept)
-    }
-  }
-
-  /** The characters of the documents that differ from the present. */
-  get held(): number {
-    return this.size
-  }
-
-  private keep(key: string, text: string | undefined): void {
-    this.size += key.length + (text?.length ?? 0) - (this.texts.get(key)?.length ?? 0)
-    this.texts.set(key, text)
-    if (this.size <= this.limit) return
-    const changed = `more than ${this.limit} characters of documents changed since`
-    const reason = `${changed}. Begin with a later beat, or raise the limit pastBytes`
-    throw new NotReplayable({ beat: this.newest.beat + 1, code: "replay/size", reason })
   }
 
   head(): Head {
@@ -148,15 +69,15 @@ export class HistoricStore implements SpaceStore {
   }
 
   read(key: string): string | undefined {
-    this.catchUp()
-    return this.texts.has(key) ? this.texts.get(key) : this.source.read(key)
+    this.past.catchUp()
+    return this.past.texts.has(key) ? this.past.texts.get(key) : this.source.read(key)
   }
 
   children(scope: string, id: string): ReadonlyArray<string> {
-    this.catchUp()
+    this.past.catchUp()
     const names = new Set(this.source.children(scope, id))
     const folder = Address.child(id, "")
-    for (const [key, text] of this.texts) {
+    for (const [key, text] of this.past.texts) {
       // Most documents are elsewhere, and this test costs less than parsing an address.
       if (!key.startsWith(folder)) continue
       const address = Address.ofKey(key)
@@ -168,9 +89,9 @@ export class HistoricStore implements SpaceStore {
   }
 
   below(id: string, page: { readonly after?: string; readonly limit: number }): ReadonlyArray<string> {
-    this.catchUp()
+    this.past.catchUp()
     const keys: Array<string> = []
-    const isGone = (key: string): boolean => this.texts.has(key) && this.texts.get(key) === undefined
+    const isGone = (key: string): boolean => this.past.texts.has(key) && this.past.texts.get(key) === undefined
     let end: string | undefined
     for (let after = page.after; ;) {
       const more = this.source.below(id, after === undefined ? { limit: page.limit } : { after, limit: page.limit })
@@ -183,13 +104,13 @@ export class HistoricStore implements SpaceStore {
     }
     const folder = Address.child(id, "")
     const isHere = (key: string): boolean => key.startsWith(folder) && (page.after === undefined || key > page.after)
-    for (const [key, text] of this.texts) if (text !== undefined && isHere(key) && (end === undefined || key <= end)) keys.push(key)
+    for (const [key, text] of this.past.texts) if (text !== undefined && isHere(key) && (end === undefined || key <= end)) keys.push(key)
     return [...new Set(keys)].sort().slice(0, page.limit)
   }
 
   blob(hash: string): Uint8Array | undefined {
-    this.catchUp()
-    if (this.unseen.has(hash)) return undefined
+    this.past.catchUp()
+    if (this.past.unseen.has(hash)) return undefined
     const bytes = this.source.blob(hash)
     if (bytes === undefined) this.absent = `/cas/${hash}`
     return bytes
@@ -219,12 +140,8 @@ export class HistoricStore implements SpaceStore {
 
   /** Prepares the beat of a recorded entry. The content that it captured is visible to runs from now on. */
   load({ content = [], made = [] }: Pick<Journal.Parsed, "content" | "made">): void {
-    this.see(content)
+    this.past.see(content)
     this.recorded = new Set(made)
-  }
-
-  private see(hashes: ReadonlyArray<string>): void {
-    for (const hash of hashes) this.unseen.delete(hash)
   }
 
   /** A replay has no wake time. */
@@ -235,9 +152,10 @@ export class HistoricStore implements SpaceStore {
 
   append({ blobs, cells, entry }: Batch): void {
     if (entry === undefined) return
-    this.see(blobs.map(({ hash }) => hash))
-    for (const { address, text } of cells) this.keep(address.key, text)
+    this.past.see(blobs.map(({ hash }) => hash))
+    for (const { address, text } of cells) this.past.keep(address.key, text)
     this.newest = { beat: entry.beat, clock: entry.clock, hash: entry.hash }
+    this.past.next = entry.beat + 1
     this.made = entry
   }
 
