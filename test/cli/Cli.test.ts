@@ -77,9 +77,9 @@ describe("systole", () => {
   })
 
   test("exits with 2 for an invalid configuration, and names the setting", {}, async ({ run, write }) => {
-    const said = async (config: string) => {
+    const said = async (config: string, ...command: ReadonlyArray<string>) => {
       write("systole.config.ts", config)
-      const { code, stderr } = await run("space", "ls")
+      const { code, stderr } = await run(...command.length === 0 ? ["space", "ls"] : command)
       assert.strictEqual(code, 2, config)
       return stderr
     }
@@ -87,7 +87,7 @@ describe("systole", () => {
     assert.include(await said("export default {"), "systole.config.ts:1")
     assert.include(await said("export const x = 1"), "default export")
     assert.include(await said(`export default { persistence: "clouds" }`), "\"clouds\"")
-    assert.include(await said(`export default { host: "0.0.0.0" }`), "token")
+    assert.include(await said(`export default { host: "0.0.0.0" }`, "start"), "token")
     const option = await said(`export default { persistence: { use: "sqlite", options: { syncMicros: 0 } } }`)
     assert.include(option, "syncMicros")
     assert.notInclude(option, "    at ")

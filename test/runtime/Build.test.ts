@@ -161,7 +161,7 @@ describe("systole build --target workers", () => {
       writeFileSync(config, readFileSync(config, "utf8").replace("defineConfig({", `defineConfig({ ${without}`))
       await build()
       const { slices } = JSON.parse(readFileSync(join(folder, "out", "build.json"), "utf8")) as BuildFile
-      assert.deepStrictEqual(slices, ["requests", "durable", "graph", "debug"])
+      assert.deepStrictEqual(slices, ["requests", "durable", "archive", "graph", "debug"])
       await Edge.running({ folder: join(folder, "out") }, async ({ fetch, json }) => {
         for (const path of ["/v1/flows", "/v1/spaces/shop/flows", "/v1/spaces/shop/flows/a", "/v1/spaces/shop/replay"]) {
           assert.strictEqual((await fetch(path)).status, 404)

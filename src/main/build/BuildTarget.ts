@@ -253,8 +253,7 @@ const withoutTokens = ({ access: _, ingress: __, pages: ___, readers, token: ___
 /**
  * The place of the first value of the settings that JSON cannot hold, such as a function in the options of a channel.
  */
-export const unplain = ({ access: _, ingress: __, pages: ___, ...settings }: Config.Settings): string | undefined =>
-  unplainAt(settings, "the configuration")
+export const unplain = (settings: Config.Settings): string | undefined => unplainAt(withoutTokens(settings), "the configuration")
 
 const unplainAt = (value: unknown, place: string): string | undefined => {
   if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) {
