@@ -39,11 +39,14 @@ const strangers: ReadonlyArray<readonly [path: string, sent: Sent]> = [
 
 const spaceOf = (n: number): string => `/v1/spaces/tools${n % SPACES}`
 
+/** The statuses of a refusal: the credential, the verb, or the rate of reports from one address. */
+const refusals: ReadonlyArray<number> = [401, 403, 429]
+
 /** Sends a request without a token, to a space that exists. */
 const stranger = async ({ ask }: Target, n: number): Promise<void> => {
   const [path, { headers = {}, ...sent }] = strangers[n % strangers.length] ?? ["", {}]
   const answer = await ask(spaceOf(n) + path, { ...sent, headers: { authorization: "", ...headers } })
-  hold(answer.status === 401 || answer.status === 403, `${path} without a token is answered ${answer.status} ${answer.text.slice(0, 200)}`)
+  hold(refusals.includes(answer.status), `${path} without a token is answered ${answer.status} ${answer.text.slice(0, 200)}`)
 }
 
 /** The files of stores that a server has open. */
