@@ -82,10 +82,11 @@ export interface BindingChange {
 }
 
 /**
- * A run called a service that this runtime does not include.
+ * A run made a call for which this runtime has no service. The services that an enzyme takes are checked when it is loaded
+ * (`service/absent`).
  */
 export class NotProvided extends Data.TaggedError("NotProvided")<{ readonly verb: string; readonly service: string }> {
-  readonly code = "service/absent"
+  readonly code = "transaction/unsupported"
   override get message() {
     return `${this.verb} needs the service ${this.service}, and this runtime is composed without it. Add its layer, or do without the call`
   }

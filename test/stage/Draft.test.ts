@@ -257,7 +257,9 @@ describe("a refusal of a transaction", () => {
 
   it("includes services that the runtime is composed without", () => {
     const tx = new TestBeat().draft()
-    for (const call of [() => tx.start("m", {}), () => tx.op, () => tx.rv, () => tx.io]) assert.strictEqual(code(call), "service/absent")
+    for (const call of [() => tx.start("m", {}), () => tx.op, () => tx.rv, () => tx.io]) {
+      assert.strictEqual(code(call), "transaction/unsupported")
+    }
   })
 })
 

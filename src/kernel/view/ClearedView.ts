@@ -24,9 +24,9 @@ import * as OwnId from "../model/OwnId.ts"
 import type { HandlingError, Receipt } from "../model/Receipt.ts"
 import * as Signal from "../model/Signal.ts"
 import type { CellRequest, KeyPage, NamePage, Page } from "./Pages.ts"
-import type { PostedSignal, Reader, ReaderHears, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Viewer, Waits } from "./Space.ts"
+import type { PostedSignal, Reader, ReaderHears, Seen, ShownPage, ShownReceipt, Space, Viewer, Waits } from "./Space.ts"
 import { type CellHeld, SignalBeyond, SignalReserved, Withheld } from "../model/SpaceError.ts"
-import type * as WaitingList from "./WaitingList.ts"
+import * as WaitingList from "./WaitingList.ts"
 
 /** The members of the state of a space that cleared views use. */
 export type State = Pick<LiveState, "clock" | "documents" | "enzymes" | "hash" | "host" | "labels" | "nodes" | "settings" | "store">
@@ -225,7 +225,7 @@ export class ClearedView implements Reader {
     }
     const from = after === undefined ? undefined : cursor.beat(after)
     return Effect.map(lists.queued({ after: from, limit }, admits), ({ found, next }) =>
-      ({ waiting: found.map(shownWaiting), next: next === undefined ? undefined : cursor.of(next) }))
+      ({ waiting: found.map(WaitingList.shown), next: next === undefined ? undefined : cursor.of(next) }))
   }
 
   private get principal(): string {
@@ -270,17 +270,6 @@ export class ClearedView implements Reader {
     return Effect.try({ try: look, catch: Queries.asReadError })
   }
 }
-
-const shownWaiting = ({ pending, row: { attempt, code, enzymes, id, own, signal, target, why } }: WaitingList.Found): ShownWaiting => ({
-  ...pending.signal.origin === "caller" ? { id } : {},
-  ...OwnId.owned(own),
-  ...signal && { signal },
-  ...target && { target },
-  why,
-  ...code && { code },
-  ...enzymes && { enzymes },
-  ...attempt && { attempt }
-})
 
 /** An error without its place: a reader sees no code of modules. */
 const errorOf = (error: HandlingError | undefined): { readonly error?: HandlingError } =>

@@ -7,7 +7,7 @@ import type { Value } from "../../cell/Value.ts"
 import type { AnswerOf } from "../../contract/Endpoint.ts"
 import type { denials } from "../../contract/Signals.ts"
 import type { HandlingReceipt, Receipt } from "../model/Receipt.ts"
-import type { WaitingRow } from "./WaitingList.ts"
+import type { ShownWaiting } from "./WaitingList.ts"
 
 /** A denial: a reader was refused an address. */
 export type Denial = AnswerOf<typeof denials>["denials"][number]
@@ -34,9 +34,6 @@ export interface ShownReceipt {
   readonly status: Receipt["status"] | "withheld"
   readonly handlings: ReadonlyArray<ShownHandling>
 }
-
-/** A pending signal as a reader sees it. Minted ids, times and addresses are left out, since they reveal activity. */
-export type ShownWaiting = Pick<WaitingRow, "own" | "signal" | "target" | "why" | "code" | "enzymes" | "attempt"> & { readonly id?: string }
 
 /** A page of the waiting list as a reader sees it, and the cursor of the next page; `undefined` at the end. */
 export interface ShownPage {

@@ -30,14 +30,14 @@ import type { AnswerOf } from "../../contract/Endpoint.ts"
 import type { Client, Faces } from "../../contract/Face.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
-import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
+import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt } from "./Shown.ts"
 import type {
   ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestRow, SpaceIo
 } from "./Requests.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SignalBeyond, SignalReserved, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { BeatPage, CellPage, CellRequest, KeyPage, ListedCell, NamePage, Page } from "./Pages.ts"
 import type { SpaceStorage } from "./StoreView.ts"
-import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
+import type { ShownWaiting, WaitingPage, WaitingRow } from "./WaitingList.ts"
 
 /** A signal from outside. It is always an event, with or without a payload. */
 export interface PostedSignal extends Omit<SignalRequest, "space"> {

@@ -88,6 +88,18 @@ const rowOf = (pending: Pending, state: State): WaitingRow => {
   }
 }
 
+/** The fields of a row that a reader sees. Times, addresses and owners are not among them, since they reveal activity. */
+const OPEN = ["own", "signal", "target", "why", "code", "enzymes", "attempt"] as const
+
+/** A pending signal as a reader sees it, with the id that its caller gave. Minted ids reveal activity. */
+export type ShownWaiting = Pick<WaitingRow, (typeof OPEN)[number]> & { readonly id?: string }
+
+/** The row for a reader. */
+export const shown = ({ pending, row }: Found): ShownWaiting => {
+  const fields = OPEN.flatMap((name) => row[name] === undefined ? [] : [[name, row[name]]])
+  return { ...pending.signal.origin === "caller" ? { id: row.id } : {}, ...Object.fromEntries(fields) as Omit<ShownWaiting, "id"> }
+}
+
 const dueOf = ({ beat, moment }: NonNullable<Pending["due"]>, shifted: number): NonNullable<WaitingRow["due"]> =>
   ({ ...beat === undefined ? {} : { beat }, ...moment === undefined ? {} : { moment: moment - shifted } })
 
