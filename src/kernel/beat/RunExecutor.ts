@@ -17,7 +17,7 @@ import type { ResumeRules } from "../inbox/Capture.ts"
 import type { SpaceMode } from "../model/SpaceMode.ts"
 import type { WaitingRuns } from "../inbox/WaitingRuns.ts"
 import type { Documents } from "../model/Documents.ts"
-import type { CapturedSignal, Handling, InFlight, Outcome, Taken } from "../model/InFlight.ts"
+import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "../model/InFlight.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import type { Again, Heard, Pending, WaitingRun } from "../model/Signal.ts"
 import type { RunAbsent, RunState } from "../../durable/RunError.ts"
@@ -130,11 +130,10 @@ export interface RunExecutor {
   readonly hear: (taken: ReadonlyArray<Taken>, transaction: Resuming, input: RunInput) => HeardSignals
   /** Step 8: executes the next segment of a handling. */
   readonly run: (handling: Handling, draft: Draft, state: DurableState) => Promise<Outcome>
-  /**
-   * Step 9: a handling goes on in a later beat, with a further segment or attempt as its outcome says. Puts a segment into the
-   * log, and keeps the body. Returns the run, if it waits or hears signals meanwhile.
-   */
-  readonly wait: (handling: Handling, merge: RunMerge) => WaitingRun | undefined
+  /** Step 9: a run waits for results. Puts its segment into the log, and keeps the body. */
+  readonly wait: (handling: Handling, waits: Waits, merge: RunMerge) => WaitingRun
+  /** Step 9: a handling is attempted again in a later beat. Returns its run, if that is held or hears signals meanwhile. */
+  readonly retry: (handling: Handling, merge: RunMerge) => WaitingRun | undefined
   /** Step 9: a handling is over. Closes the operation of its run. */
   readonly finish: (handling: Handling, merge: RunMerge) => void
   /** Step 9: a handling was given up. Marks the operation of its run. */

@@ -84,7 +84,7 @@ export class BeatCapture {
   }
 
   /** Takes the next segment of a durable run into the beat in progress, if it has room. */
-  run(oid: string, { isEnd, mode }: ResumeRules): ReadonlyArray<Taken> {
+  readonly run = (oid: string, { isEnd, mode }: ResumeRules): ReadonlyArray<Taken> => {
     this.queues.resumeRun(oid, undefined, isEnd)
     const { current } = this
     const length = current?.taken.length ?? 0

@@ -27,7 +27,7 @@ export const make = (state: State, { commands, group, uploads }: Work): LiveHost
   const { documents, host, reporter, space, store, telemetry } = state
   return {
     space,
-    wake: () => group.wake(),
+    wake: group.wake,
     submit: (command) => void host.fork(Effect.exit(commands.submit(() => ({ kind: "ledger", ...command }), false))),
     now: host.now,
     beat: () => store.head().beat,

@@ -17,7 +17,10 @@ const absent = (): SliceAbsent => new SliceAbsent({ slice: "durable" })
 const none: RunExecutor = {
   hear: (taken) => ({ taken, heard, ended: nothing }),
   run: () => Promise.reject(absent()),
-  wait: nothing,
+  wait: () => {
+    throw absent()
+  },
+  retry: nothing,
   finish: nothing,
   die: nothing,
   discard: nothing,

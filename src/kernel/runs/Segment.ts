@@ -31,23 +31,24 @@ import type { RestoredModule } from "../model/ModuleRestore.ts"
 import { type Handling, isMerged, type Outcome, type Waits } from "../model/InFlight.ts"
 import type { Heard } from "../model/Signal.ts"
 import * as Hearing from "./Hearing.ts"
-import type { DurableState } from "../beat/RunExecutor.ts"
+import type { DurableState, RunExecutor } from "../beat/RunExecutor.ts"
 import * as Run from "../beat/step/Run.ts"
 import * as Results from "./SegmentResults.ts"
 import * as Undo from "./Undo.ts"
 import type { StaleRisks } from "./StaleRisks.ts"
 import * as Unawaited from "./Unawaited.ts"
 
-/** The surroundings of segments: the state of the space, and the bodies in memory. */
-export interface Place {
-  readonly state: DurableState
+/** The runs of a space whose segments are executed. */
+export interface Runs {
+  /** The bodies in memory. */
   readonly bodies: ContinuationCache
   /** Reports risks of runs, in development. */
   readonly risks: StaleRisks | undefined
 }
 
 /** A segment that a space executes. */
-interface Context extends Place {
+interface Context extends Runs {
+  readonly state: DurableState
   readonly handling: Handling
   readonly draft: Draft
   readonly enzyme: Enzyme
@@ -77,12 +78,11 @@ export const codeOf = (entry: Handling["entry"]): Pick<Step.Step, "code" | "serv
 /**
  * Executes the next segment of a handling.
  */
-export const run = async (handling: Handling, draft: Draft, place: Place): Promise<Outcome> => {
-  const { state } = place
+export const executor = (runs: Runs): RunExecutor["run"] => async (handling, draft, state) => {
   const enzyme = handling.entry!.enzyme
   const oid = oidOf(handling, state.hash)
   const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
-  const context: Context = { ...place, handling, draft, enzyme, oid, note, isCancelled: note.cancel !== undefined }
+  const context: Context = { ...runs, state, handling, draft, enzyme, oid, note, isCancelled: note.cancel !== undefined }
   const judged = (outcome: Outcome): Outcome => context.isCancelled ? Undo.judged(outcome, draft) : outcome
   try {
     if (note.back !== undefined) handling.segment = note.back
@@ -113,7 +113,8 @@ export const endedWithout = (oid: string, stage: Stage): Outcome | undefined => 
 }
 
 const advance = async (context: Context): Promise<Outcome> => {
-  const { bodies, draft, enzyme, handling: { segment }, oid, risks, state } = context
+  const { bodies, draft, enzyme, handling, note: { anew = 0 }, oid, risks, state } = context
+  const { segment } = handling
   if (segment >= Step.MAX_STEPS) throw new StepsFull({ limit: `${Step.MAX_STEPS} segments` })
   // A first segment awaits nothing before its body, so that it ends within a turn.
   const resident = bodies.take(oid, segment) ?? (segment === 0 ? new Continuation(oid) : undefined)
@@ -121,28 +122,34 @@ const advance = async (context: Context): Promise<Outcome> => {
   const { tx } = continuation
   if (tx.failure !== undefined) throw tx.failure
   if (tx.cancellations.isGiven) context.isCancelled = true
-  if (segment === 0 && context.handling.entry?.code !== undefined) continuation.enzyme = enzyme
+  if (segment === 0 && handling.entry?.code !== undefined) continuation.enzyme = enzyme
   const own = continuation.enzyme ?? enzyme
   if (own !== enzyme) draft.envelope = Envelope.make(own.writes, draft.envelope.system)
   const copies: Results.Copies = new Map()
   const { note, settled } = segment === 0 ? { note: undefined, settled: [] } : Results.of(continuation, context, copies)
-  context.handling.settled = settled
+  handling.settled = settled
   tx.begin(draft)
   if (risks !== undefined) advise(tx, risks, enzyme)
   const heard = tx.pairs.size
   if (segment === 0) tx.semantics = draft.moment.semantics
-  const mayBeAhead = segment === 0 ? context.handling.why !== undefined : resident === undefined
+  const mayBeAhead = segment === 0 ? handling.why !== undefined : resident === undefined
   const isAhead = mayBeAhead && isDeclaredBefore(tx, context)
   if (own === enzyme) declare(continuation, context)
   const declared = tx.pairs.from(heard)
-  if (segment === 0) started(continuation, context)
-  else continuation.resume(settled, copies)
+  if (segment > 0) continuation.resume(settled, copies)
+  else {
+    tx.anew = anew
+    continuation.start((tx) => {
+      const event = Run.toEvent(handling, draft)
+      return Services.inRun(enzyme.run(tx, event), tx, event)
+    }, state.host)
+  }
   const progress = await continuation.progress(state.host)
   if (tx.failure !== undefined) throw tx.failure
   if (progress !== "waits") return ended(progress, continuation, context)
   if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
   tx.reads.conclude(draft, tx.segment)
-  const limit = isOpen(context.handling) ? undefined : context.handling.flight.backlog?.admitRun()
+  const limit = isOpen(handling) ? undefined : handling.flight.backlog?.admitRun()
   if (limit !== undefined) return postponed(draft, new RunsFull({ limit }))
   return waits(continuation, { declared, heard, isAhead, note, settled }, context)
 }
@@ -170,15 +177,6 @@ const declare = (continuation: Continuation, { enzyme, handling, state: { host }
 
 /** Whether a run waited before, so that the space has room for it. */
 const isOpen = ({ segment, waiting }: Handling): boolean => segment > 0 && waiting !== undefined && waiting.isAgain !== true
-
-/** Starts the body. */
-const started = (continuation: Continuation, { draft, enzyme, handling, note, state: { host } }: Context): void => {
-  continuation.tx.anew = note.anew ?? 0
-  continuation.start((tx) => {
-    const event = Run.toEvent(handling, draft)
-    return Services.inRun(enzyme.run(tx, event), tx, event)
-  }, host)
-}
 
 /** The body as the log left it. It reads no cells but the log. */
 const remade = async (context: Context): Promise<Continuation> => {

@@ -32,11 +32,12 @@ interface Between extends Pick<Waits, "begun" | "known" | "oid"> {
 }
 
 /** Puts a step into the log. The first one starts the operation. */
-export const wait = (
+export const log = (
   handling: Handling,
   { continuation, isAhead, note, oid, segment, step }: Waits,
-  { captured: { ledgers, stage } }: RunMerge
+  merging: RunMerge
 ): void => {
+  const { ledgers, stage } = merging.captured
   const { document, parts } = step
   const address = stepAddress(oid, segment)
   if (segment === 0) continuation.isNew = stage.newest(address.key) === undefined
@@ -46,6 +47,7 @@ export const wait = (
   if (isAhead) stage.put(DeclaredPairs.addressOf(oid), undefined, COMMIT)
   Note.leave(stage, oid, note)
   if (segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
+  adopt(handling, merging)
 }
 
 const putParts = (
@@ -106,8 +108,9 @@ export const discard = ({ flight, pending: { again } }: CapturedSignal, { captur
   if (isKnown(stage, oid)) ledgers.amend((draft) => Verbs.close(draft, { oid, status: "sts:cnl", summary: undefined }))
 }
 
-/** Puts the module by which a letter goes on into the log, so that the run stays with it. */
+/** Puts the module by which a letter goes on into the log, so that the run stays with it. Other handlings have no other module. */
 export const adopt = (handling: Handling, { captured: { stage }, state }: RunMerge): void => {
+  if (handling.why !== "redelivery" || handling.segment === 0) return
   const oid = oidOf(handling, state.hash)
   const first = stepAddress(oid, 0)
   const step = Step.decode(stage.newest(first.key))

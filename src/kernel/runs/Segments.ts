@@ -15,7 +15,7 @@ import * as LabelCheck from "../beat/step/LabelCheck.ts"
 import * as InFlights from "../model/InFlight.ts"
 import type { CapturedSignal, Handling, Taken, Waits } from "../model/InFlight.ts"
 import { listed, Pending, type WaitingRun } from "../model/Signal.ts"
-import type { DurableRuns, Resuming, RunExecutor, RunInput, RunMerge, RunSpace } from "../beat/RunExecutor.ts"
+import type { DurableRuns, HeardSignals, RunExecutor, RunMerge, RunSpace } from "../beat/RunExecutor.ts"
 import { BeatSignals } from "./BeatSignals.ts"
 import * as EventEnds from "./EventEnds.ts"
 import * as Hearing from "./Hearing.ts"
@@ -28,9 +28,9 @@ import { StaleRisks } from "./StaleRisks.ts"
 /** The durable runs of a space. */
 class Segments implements RunExecutor {
   readonly discard = SegmentCommit.discard
+  readonly run: RunExecutor["run"]
   private readonly space: RunSpace
   private readonly bodies: ContinuationCache
-  private readonly risks: StaleRisks | undefined
   /** The captured signals of a beat, for its runs that come to hear them. */
   private readonly signals = new WeakMap<ReadonlyArray<CapturedSignal>, BeatSignals>()
 
@@ -38,27 +38,24 @@ class Segments implements RunExecutor {
     const { ledgers, report, states } = space
     this.space = space
     this.bodies = ledgers.stateOf(RunLedger.runs, states)
-    this.risks = report === undefined ? undefined : new StaleRisks(space.space, report)
+    const risks = report === undefined ? undefined : new StaleRisks(space.space, report)
+    this.run = Segment.executor({ bodies: this.bodies, risks })
   }
 
   readonly hear: RunExecutor["hear"] = (signals, transaction, input) => {
-    const { stage } = transaction
+    const { mode, stage } = transaction
     const heard = Hearing.capture(signals, transaction, input)
-    const taken = transaction.resumed.length === 0 ? signals : this.resume(signals, transaction, input)
-    return { taken, heard, ended: (event, key) => Segment.endedWithout(Cells.oidOf(event, key, this.space.hash), stage) }
-  }
-
-  /** Adds the segments that captured results resume, after the attempts and before new signals. Notes the runs without one. */
-  private resume(taken: ReadonlyArray<Taken>, transaction: Resuming, input: RunInput): ReadonlyArray<Taken> {
-    const { mode, resumed, stage } = transaction
+    const ended: HeardSignals["ended"] = (event, key) => Segment.endedWithout(Cells.oidOf(event, key, this.space.hash), stage)
+    const oids = new Set(transaction.resumed)
+    if (oids.size === 0) return { taken: signals, heard, ended }
     transaction.resumed = []
-    const oids = new Set(resumed)
     const isEnd = (oid: string): boolean => Segment.endedWithout(oid, stage) !== undefined
     const segments = [...oids].flatMap((oid) => input.resume(oid, { mode, isEnd: isEnd(oid) }))
-    const attempts = taken.findIndex(({ pending }) => pending.again === undefined)
-    const all = attempts < 0 ? [...taken, ...segments] : taken.toSpliced(attempts, 0, ...segments)
-    this.mark(stage, oids, all)
-    return all
+    // After the attempts and before new signals.
+    const attempts = signals.findIndex(({ pending }) => pending.again === undefined)
+    const taken = attempts < 0 ? [...signals, ...segments] : signals.toSpliced(attempts, 0, ...segments)
+    this.mark(stage, oids, taken)
+    return { taken, heard, ended }
   }
 
   /** Marks the runs with a captured result and without a segment in this beat. */
@@ -68,28 +65,21 @@ class Segments implements RunExecutor {
     Note.mark(stage, [...resumed].filter((oid) => !present.has(oid)), CAPTURE)
   }
 
-  readonly run: RunExecutor["run"] = (handling, draft, state) => {
-    const { bodies, risks } = this
-    return Segment.run(handling, draft, { state, bodies, risks })
-  }
-
-  readonly wait: RunExecutor["wait"] = (handling, merge) => {
-    const { outcome } = handling
-    const found = outcome?.kind === "waits" ? this.step(handling, outcome, merge) : undefined
-    if (handling.why === "redelivery" && handling.segment > 0) SegmentCommit.adopt(handling, merge)
-    if (found !== undefined) return found
-    if (outcome?.kind === "retry" && outcome.code === CODE_MISSING) return this.held(handling)
-    return InFlights.isDurable(handling, merge.captured.moment) ? this.between(handling, merge) : undefined
-  }
-
-  /** Puts a step into the log, and keeps the body. A run that hears an awaited signal of this beat goes on at once. */
-  private step(handling: Handling, waits: Waits, merge: RunMerge): WaitingRun {
+  /** A run that hears an awaited signal of this beat goes on at once. */
+  readonly wait: RunExecutor["wait"] = (handling, waits, merge) => {
     const { captured: { moment, stage } } = merge
-    SegmentCommit.wait(handling, waits, merge)
+    SegmentCommit.log(handling, waits, merge)
     const isHeard = Hearing.begin(handling, waits, { moment, signals: this.signalsOf(merge), stage })
     this.keep(waits)
     const { dues, listed, oid } = waits
     return { oid, dues: isHeard ? [{ beat: handling.beat, moment: undefined }] : dues, ...listed }
+  }
+
+  readonly retry: RunExecutor["retry"] = (handling, merge) => {
+    const { outcome } = handling
+    SegmentCommit.adopt(handling, merge)
+    if (outcome?.kind === "retry" && outcome.code === CODE_MISSING) return this.held(handling)
+    return InFlights.isDurable(handling, merge.captured.moment) ? this.between(handling, merge) : undefined
   }
 
   /** The run of a handling that waits for its module. */

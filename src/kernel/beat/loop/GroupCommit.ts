@@ -25,6 +25,8 @@ export class GroupCommit {
   /** Whether only `step` runs beats. */
   held: boolean
   readonly barrier: OutputBarrier
+  /** Reports new work, and schedules a group. */
+  readonly wake: () => void
   private readonly state: LiveState
   private readonly heartbeat: Heartbeat
   private readonly observer: GroupObserver
@@ -41,7 +43,8 @@ export class GroupCommit {
 
   constructor(state: LiveState, turn: Turn, observer: GroupObserver) {
     this.state = state
-    this.start = new GroupStart(turn, state.settings.limits.groupTurns, () => this.begin())
+    this.start = new GroupStart(turn, state.settings.limits.groupTurns, this.begin)
+    this.wake = this.start.wake
     this.observer = observer
     this.barrier = new OutputBarrier(state, observer, this)
     this.heartbeat = new Heartbeat(state, new LiveInput(state))
@@ -65,12 +68,6 @@ export class GroupCommit {
     if (isHeld) this.state.held.add(this.state.space)
     else this.state.held.delete(this.state.space)
     this.wake()
-  }
-
-  /** Reports new work, and schedules a group. */
-  wake(): void {
-    this.start.grow()
-    this.start.schedule()
   }
 
   /** The time of the space's next work, as {@link WakeTime.next} defines it. */
@@ -120,7 +117,7 @@ export class GroupCommit {
     for (const { answer } of this.state.inbox.commands.all()) answer(error)
   }
 
-  private begin(): void {
+  private readonly begin = (): void => {
     // Signals that arrive while a run is pending are made durable meanwhile.
     if (this.loop === "waiting") return this.barrier.flush(nothing)
     if (this.loop === "busy" && this.barrier.isFlushing) return this.barrier.queue()
@@ -237,7 +234,7 @@ export class GroupCommit {
     }
     this.observer.rested()
     const moment = this.held ? this.state.ledgers.nextDue(this.state.states) : WakeTime.timed(this.state, this.opened)
-    if (moment !== undefined) this.disarm = this.state.host.wake(moment, () => this.begin())
+    if (moment !== undefined) this.disarm = this.state.host.wake(moment, this.begin)
   }
 }
 

@@ -30,9 +30,10 @@ export class GroupStart {
     return this.scheduled
   }
 
-  /** Notes that the inbox has grown. */
-  grow(): void {
+  /** Schedules a group for an inbox that has grown. */
+  readonly wake = (): void => {
     this.grown++
+    this.schedule()
   }
 
   /** Begins a group at the host's next turn. While the inbox grows, the start is deferred by a few turns. */

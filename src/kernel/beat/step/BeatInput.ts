@@ -129,6 +129,7 @@ const ignored = (): void => {}
  * The input of a live space.
  */
 export class LiveInput implements BeatInput {
+  readonly resume: BeatInput["resume"]
   private readonly state: InputSpace
   private readonly expiry: ExpiryIndex
   /** The versions of the enzymes and of the nodes in the newest committed beat and in the current one. */
@@ -145,6 +146,7 @@ export class LiveInput implements BeatInput {
 
   constructor(state: InputSpace) {
     this.state = state
+    this.resume = state.inbox.capture.run
     this.expiry = new ExpiryIndex(state)
   }
 
@@ -235,10 +237,6 @@ export class LiveInput implements BeatInput {
 
   hearers({ signal }: InFlight, countOf: (oid: string, pair: number) => number): ReadonlyArray<Heard> {
     return this.state.inbox.runs.hearersOf(signal, countOf)
-  }
-
-  resume(oid: string, how: ResumeRules): ReadonlyArray<Taken> {
-    return this.state.inbox.capture.run(oid, how)
   }
 
   timers(mode: SpaceMode.SpaceMode): DueTimers {

@@ -170,12 +170,14 @@ export class Heartbeat {
   /** Executes one handling. Returns a promise if its run is asynchronous. */
   private handle(captured: Captured, handling: Handling, draft: Draft): Promise<void> | undefined {
     const { used } = captured.transaction
-    const { derivation, sentry } = this.state
+    const { state, state: { derivation, host, runs, sentry } } = this
+    const isDurable = InFlights.isDurable(handling, draft.moment)
     try {
       sentry?.enter(handling)
-      const outcome = Run.prefetch(handling, draft, this.state.host) ?? derivation.parked() ?? this.run(handling, draft)
+      const outcome = Run.prefetch(handling, draft, host) ?? derivation.parked() ??
+        (isDurable ? runs.run(handling, draft, state) : Run.run(handling, draft, host))
       if (outcome instanceof Promise) {
-        const done = sentry?.wait(InFlights.isDurable(handling, draft.moment))
+        const done = sentry?.wait(isDurable)
         return outcome
           .then((outcome) => this.conclude(captured, handling, { used, outcome }))
           .catch((error: unknown) => this.breakOff(captured, handling, error))
@@ -188,12 +190,6 @@ export class Heartbeat {
       sentry?.leave()
       return this.breakOff(captured, handling, error)
     }
-  }
-
-  private run(handling: Handling, draft: Draft): Outcome | Promise<Outcome> {
-    const { state } = this
-    const { host, runs } = state
-    return InFlights.isDurable(handling, draft.moment) ? runs.run(handling, draft, state) : Run.run(handling, draft, host)
   }
 
   /** A run broke its surroundings. Nothing of the beat is kept; after a failed attempt, the next beat takes the same input. */

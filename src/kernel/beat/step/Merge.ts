@@ -23,7 +23,7 @@ import { TransactionRefused } from "../../../stage/TransactionRefused.ts"
 import { GATED } from "../../derived/DerivationPort.ts"
 import { failure, undoLost } from "../../model/Failure.ts"
 import * as InFlights from "../../model/InFlight.ts"
-import type { CapturedSignal, Failed, InFlight, Outcome, Waits } from "../../model/InFlight.ts"
+import type { CapturedSignal, Failed, InFlight, Outcome } from "../../model/InFlight.ts"
 import * as SpaceMode from "../../model/SpaceMode.ts"
 import * as Signal from "../../model/Signal.ts"
 import { STUCK } from "../../watchdog/Stuck.ts"
@@ -94,27 +94,26 @@ export class Merged {
 export const merge = ({ captured, runs }: Executed, state: MergeSpace): Merged => {
   const merged = new Merged(captured, state)
   const flights = taken(captured.inputs)
-  for (const handling of runs) concludeSafely(handling, merged)
+  for (const handling of runs) {
+    const { outcome } = handling
+    try {
+      if (InFlights.isMerged(outcome)) succeed(handling, outcome, merged)
+      else conclude(handling, outcome, merged)
+    } catch (error) {
+      if (error instanceof PersistenceError) throw error
+      // Writes of several runs are combined only here, which may fail: an increment of a value that is no longer a number.
+      const failed = failure(error)
+      deadLetter(handling, isUndone(handling.outcome) ? undoLost(failed) : failed, merged)
+    }
+  }
   for (const input of captured.inputs) if (input.flight.discarded) state.runs.discard(input, merged)
   for (const flight of flights) complete(flight, merged)
   return merged
 }
 
-/** Applies the outcome of one run. A failure here ends the handling; only a failure of the store stops the space. */
-const concludeSafely = (handling: ExecutedHandling, merged: Merged): void => {
-  try {
-    conclude(handling, merged)
-  } catch (error) {
-    if (error instanceof PersistenceError) throw error
-    // Writes of several runs are combined only here, which may fail: an increment of a value that is no longer a number.
-    const failed = failure(error)
-    deadLetter(handling, isUndone(handling.outcome) ? undoLost(failed) : failed, merged)
-  }
-}
-
-const conclude = (handling: ExecutedHandling, merged: Merged): void => {
-  const { entry, flight, outcome } = handling
-  if (InFlights.isMerged(outcome)) return succeed(handling, outcome, merged)
+/** Concludes a run that leaves nothing: it is attempted again, or given up. */
+const conclude = (handling: ExecutedHandling, outcome: Exclude<Outcome, InFlights.Merged>, merged: Merged): void => {
+  const { entry, flight } = handling
   if (outcome.kind === "conflict") throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   // Without an enzyme, a further attempt cannot run.
   const canWait = entry !== undefined && outcome.kind !== "fatal"
@@ -137,7 +136,7 @@ const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string,
 
 /** Merges a run that succeeded, or that undid its effects: its writes, launches, diagnostics, signals, bindings and content. */
 const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: Merged): void => {
-  const { captured, transaction } = merged
+  const { captured, state, transaction } = merged
   const { draft } = handling
   // A durable run heard the signal, and goes on in a run of its own.
   if (draft === undefined && handling.entry === undefined) return void handling.flight.over.push(handling)
@@ -153,9 +152,13 @@ const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: 
   if (conflict !== undefined) return retryAfterConflict(handling, conflict, merged)
   if (draft.launches.length > 0) captured.ledgers.merge(draft, { run: handling.run, depth: handling.flight.signal.depth })
   if (draft.reports.length > 0 && DiagnosticsCommit.take(draft.reports, handling, transaction)) merged.shutsDown = true
-  if (outcome.kind === "waits") wait(handling, outcome, merged)
-  else if (outcome.kind === "ok") finish(handling, merged)
-  else deadLetter(handling, outcome, merged)
+  if (outcome.kind === "waits") {
+    const run = state.runs.wait(handling, outcome, merged)
+    requeue(handling, merged, { ...goesOn, attempt: 1, segment: outcome.segment + 1, run })
+  } else if (outcome.kind === "ok") {
+    state.runs.finish(handling, merged)
+    handling.flight.over.push(handling)
+  } else deadLetter(handling, outcome, merged)
   for (const emission of draft.emissions) emit(emission, handling, merged)
   transaction.bindings.keep(lists, handling.run)
   for (const [hash, bytes] of draft.blobs ?? []) {
@@ -164,17 +167,8 @@ const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: 
   }
 }
 
-/** A durable run goes on with a later segment. */
-const wait = (handling: ExecutedHandling, { segment }: Waits, merged: Merged): void => {
-  const next = { why: "segment", document: undefined, losses: 0, attempt: 1, timeouts: 0, due: undefined } as const
-  requeue(handling, merged, { ...next, segment: segment + 1 })
-}
-
-/** The handling is over; a durable one closes its operation. */
-const finish = (handling: ExecutedHandling, merged: Merged): void => {
-  merged.state.runs.finish(handling, merged)
-  handling.flight.over.push(handling)
-}
+/** A durable run goes on with a segment, when it has its result or its module. */
+const goesOn = { why: "segment", document: undefined, losses: 0, timeouts: 0, due: undefined } as const
 
 /** Queues a signal of a successful run. */
 const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { state, transaction }: Merged): void => {
@@ -254,22 +248,23 @@ const waitForModule = (handling: ExecutedHandling, outcome: Failed, merged: Merg
   const note = `${key} waits for its module with ${signal.id}`
   const about = { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, raised: outcome, note }
   merged.transaction.diagnostics.push(Diagnostic.of(CODE_MISSING, about))
-  const next = { why: "segment", document: undefined, losses: 0, attempt: handling.attempt, timeouts: 0, due: undefined } as const
-  requeue(handling, merged, { ...next, segment })
+  requeue(handling, merged, { ...goesOn, attempt: handling.attempt, segment })
 }
 
 /** A further attempt: its reason, its due time, and the losses and time-outs before it. */
 interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> {
   /** The segment to make; by default the one of this attempt. */
   readonly segment?: number
+  /** The run that waits for its result. */
+  readonly run?: Signal.WaitingRun
   readonly timeouts: number
   readonly due: Due | undefined
 }
 
-const requeue = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...rest }: Attempt): void => {
+const requeue = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...attempt }: Attempt): void => {
   const { entry, flight, key } = handling
   const { state, transaction } = merged
-  const run = state.runs.wait(handling, merged)
+  const { run = state.runs.retry(handling, merged), ...rest } = attempt
   // After a failure, a loose lane proceeds. A conflict loser keeps its place, unless its risen label would leak by that.
   const isStrict = rest.why === "conflict" || rest.why === "gate" ? handling.segment === 0 : false
   const loose = (!isStrict && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
