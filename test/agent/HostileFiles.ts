@@ -4,6 +4,9 @@
  * @module
  */
 
+/** The most that a hostile file may cost, in the costs of an ordinary one of its size, which any machine pays. */
+export const TIMES = 4
+
 /** The usual size of a file, in characters. */
 const SIZE = 65_536
 
