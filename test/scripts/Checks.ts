@@ -43,7 +43,7 @@ const onDeno = tests("stores, channels on Deno", "deno", { files: hosted })
 const onBun = tests("core on Bun", "bun", { files: [...hosted, ...engine] })
 const denoTypes = command("types on Deno", [tool("deno"), "check", "--doc", "src"])
 const examples = busy("examples in the docs", [tool("deno"), "test", "-A", "--no-check", "--doc", "src"])
-const attack = busy("attack", script("attack", "--minutes", "0.6"), failedParts)
+const attack = (minutes: number) => busy("attack", script("attack", "--minutes", String(minutes)), failedParts)
 
 /** The checks of the sources. */
 const sources: Stage = [[types], [lint, language, floors]]
@@ -51,5 +51,12 @@ const sources: Stage = [[types], [lint, language, floors]]
 /** Each commit is checked with these. */
 export const fast: ReadonlyArray<Stage> = [sources, [[quick]]]
 
-/** All checks. */
-export const all: ReadonlyArray<Stage> = [sources, [[quick, onBun, onDeno], [suites]], [[attack], [examples, denoTypes]]]
+/** All checks, with an attack of so many minutes. */
+const checks = (minutes: number): ReadonlyArray<Stage> =>
+  [sources, [[quick, onBun, onDeno], [suites]], [[attack(minutes)], [examples, denoTypes]]]
+
+/** All checks, in their short form. */
+export const all = checks(0.3)
+
+/** All checks, in their long form, which the tests read from `TRIALS`. */
+export const full = checks(0.6)

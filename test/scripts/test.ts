@@ -1,5 +1,5 @@
 /**
- * `npm test`: all checks. With `TRIALS=soak`, properties run all of their random trials.
+ * `npm test`: all checks, each rule in its short form. `npm run full` has the long ones.
  *
  * @module
  */
@@ -8,5 +8,5 @@ import { all } from "./Checks.ts"
 import * as Options from "./Options.ts"
 import { runAll } from "./Step.ts"
 
-Options.read({ script: "test", about: "Runs all checks. TRIALS=soak runs all random trials of each property.", options: {} })
+Options.read({ script: "test", about: "Runs all checks, each rule in its short form; npm run full has the long ones.", options: {} })
 if (!await runAll(all)) process.exitCode = 1

@@ -5,7 +5,7 @@ import { asTest, shrink } from "./Shrink.ts"
 import * as Trial from "./Trial.ts"
 
 describe("A simulated world", () => {
-  for (const seed of Trials.seedsBy({ ok: 20, test: 200, soak: 2000 })) {
+  for (const seed of Trials.seedsBy({ ok: 20, test: 50, full: 200, soak: 2000 })) {
     it(`keeps all its rules under seed ${seed}`, async () => {
       const plan = Plan.make(seed)
       const { failure } = await Trial.run(plan)

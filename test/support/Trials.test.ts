@@ -2,17 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Trials from "./Trials.ts"
 
 describe("Trials", () => {
-  it("run all in a soak, fewer under test, and fewest under ok", () => {
+  it("run all in a soak, fewer in a full run, and fewest in a test", () => {
     for (const host of ["node", "deno", "bun"] as const) {
       const of = (setting: string) => Trials.shareOf(setting, host)
       assert.isAtMost(of("ok"), of("test"))
-      assert.isBelow(of("test"), of("soak"))
+      assert.isAtMost(of("test"), of("full"))
+      assert.isBelow(of("full"), of("soak"))
       assert.strictEqual(of("soak"), 1)
     }
   })
 
   it("are refused under a setting that does not exist", () => {
-    assert.throws(() => Trials.shareOf("much", "node"), "TRIALS is \"much\"; give ok, test, soak")
+    assert.throws(() => Trials.shareOf("much", "node"), "TRIALS is \"much\"; give ok, test, full, soak")
   })
 
   it("are spread evenly, each once, and in their low bits too", () => {
@@ -34,9 +35,9 @@ describe("Trials", () => {
   })
 
   it("have numbers of their own by setting, where a property says so", () => {
-    const few = Trials.seedsBy({ ok: 2, test: 2, soak: 2 })
+    const few = Trials.seedsBy({ ok: 2, test: 2, full: 2, soak: 2 })
     assert.deepStrictEqual(few, [0, 1])
-    const spread = Trials.seedsBy({ ok: 5, test: 5, soak: 5 })
+    const spread = Trials.seedsBy({ ok: 5, test: 5, full: 5, soak: 5 })
     assert.deepStrictEqual(spread, [0, 1, 2, 3, 4])
   })
 

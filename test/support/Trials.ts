@@ -1,9 +1,9 @@
 /**
- * The setting of trials: how many random trials a property runs.
+ * The setting of trials: how many random trials a property runs, and whether a test has its short or its long form.
  *
- * The variable `TRIALS` of the environment is `ok`, `test` or `soak`; the default is `test`. A property
- * states the trials of a soak. The other settings run a share of them, spread evenly. Deno and Bun run a
- * smaller share than Node, and each assertion runs on each host under each setting.
+ * The variable `TRIALS` of the environment is `ok`, `test`, `full` or `soak`; the default is `test`. A property
+ * states the trials of a soak. The other settings run a share of them, spread evenly. Deno and Bun run no
+ * larger share than Node, and each assertion runs on each host under each setting.
  *
  * @module
  */
@@ -13,7 +13,8 @@ import { current, type Host } from "../scripts/Host.ts"
 /** The shares of a soak's trials, by setting and host. */
 const shares: Readonly<Record<string, Readonly<Record<Host, number>>>> = {
   ok: { node: 1 / 40, deno: 1 / 40, bun: 1 / 40 },
-  test: { node: 1 / 20, deno: 1 / 40, bun: 1 / 40 },
+  test: { node: 1 / 40, deno: 1 / 40, bun: 1 / 40 },
+  full: { node: 1 / 20, deno: 1 / 40, bun: 1 / 40 },
   soak: { node: 1, deno: 1, bun: 1 }
 }
 
@@ -26,6 +27,16 @@ export const shareOf = (setting: string, host: Host): number => {
 
 const setting = process.env["TRIALS"] ?? "test"
 const share = shareOf(setting, current())
+
+/** The two forms of what a test is given. Both show the same rule. */
+export interface Forms<A> {
+  readonly short: A
+  /** More loads, kills or hosts of the same kind. */
+  readonly long: A
+}
+
+/** The long form under `npm run full` and in a soak, and the short one otherwise. */
+export const form = <A>({ long, short }: Forms<A>): A => setting === "full" || setting === "soak" ? long : short
 
 /** Limits on the choice of trials. */
 export interface Choice<A> {
@@ -59,7 +70,7 @@ export const seeds = (soak: number, { from = 0, ...choice }: Choice<number> & { 
   some(Array.from({ length: soak }, (_, i) => from + i), choice)
 
 /** The seeds from 0 on that run out of a soak's, of a property with a number of its own for each setting. */
-export const seedsBy = (counts: Readonly<Record<"ok" | "test" | "soak", number>>): ReadonlyArray<number> =>
+export const seedsBy = (counts: Readonly<Record<"ok" | "test" | "full" | "soak", number>>): ReadonlyArray<number> =>
   spread(counts.soak, counts[setting as keyof typeof counts]).toSorted((a, b) => a - b)
 
 /** The number of beats from which a space is replayed, beside its first and its last. */
