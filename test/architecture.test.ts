@@ -104,6 +104,15 @@ const HOST_PACKAGE = /^@effect\/platform-|^@hono\/|^esbuild/
 /** Sources of time and chance that a replay could not repeat. */
 const AMBIENT = /\bnew Date\(\s*\)|\bDate\.now\b|\bMath\.random\b|\bperformance\./g
 
+/** A run of an Effect without the context of a runtime: its logs and spans are lost, and no scope ends it. */
+const DETACHED = /\bEffect\.run(?:Fork|Promise|PromiseExit|Callback|Sync|SyncExit)\b/g
+
+/** The edges, where no runtime is open yet, or a program without Effect begins. All else runs with the context of a runtime. */
+const EDGES = new Set([
+  "main/Embed.ts", "main/testing/TestSpace.ts", "main/testing/contract/PersistenceContract.ts", "main/workers/Settings.ts",
+  "main/workers/SpaceHost.ts"
+])
+
 /** The time and chance of a client, which lives in a page or a program without a runtime. */
 const PLATFORM = "client/Platform.ts"
 
@@ -150,6 +159,10 @@ const rules: ReadonlyArray<Rule> = [
   {
     rule: "takes time and chance from services",
     breaches: (file) => folderOf(file) === "main" || relative(src, file) === PLATFORM ? [] : codeOf(file).match(AMBIENT) ?? []
+  },
+  {
+    rule: "runs Effects with the context of the runtime",
+    breaches: (file) => (codeOf(file).match(DETACHED) !== null) === EDGES.has(relative(src, file)) ? [] : ["an Effect without a context"]
   },
   {
     rule: "says on top what it is for",

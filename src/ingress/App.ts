@@ -14,6 +14,7 @@ import * as Spaces from "../contract/Spaces.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Signer } from "../frame/Signature.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
+import type { Hold } from "../kernel/model/Fibers.ts"
 import * as Limits from "../kernel/model/Limits.ts"
 import type { Stop } from "../kernel/model/Stops.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
@@ -71,6 +72,8 @@ export interface Options extends Guard.Rules {
   readonly reporter: Reporter
   /** Receives the spans and metrics of requests, and has the context of their Effects; without it, they have no listener. */
   readonly telemetry?: Telemetry | undefined
+  /** Holds the fibers of requests, and ends the rest with the scope of the runtime. Without it, each ends by itself. */
+  readonly hold?: Hold | undefined
   /** Aborted when the server closes. It ends every open stream. */
   readonly closing: AbortSignal
   /** The open streams that are counted, with those of other channels of the host; streams of the application alone unless given. */
@@ -123,7 +126,7 @@ export interface App {
 export const make = (services: Services, options: Options): App => {
   const { kernel, slices } = services
   const { telemetry = unheard } = options
-  const runner = new Runner(telemetry.context)
+  const runner = new Runner(telemetry.context, options.hold)
   const http = new HttpTelemetry(telemetry, runner)
   const tokens = options.tokens?.set
   const sessions = options.tokens === undefined
@@ -131,16 +134,16 @@ export const make = (services: Services, options: Options): App => {
     : new SessionAccess(options, services.hash, { sessions: options.tokens.sessions, tokens: options.tokens.set })
   // The host that administers tokens counts their refusals: before an object, that is the Worker in front.
   const counting = options.tokens?.admin === undefined ? undefined : tokens
-  const table = new SpaceTable(kernel, { ...options, runner, tokens: counting, absent: (path) => Slice.absentAt(slices, path) })
+  const table = new SpaceTable(kernel, { ...options, tokens: counting, absent: (path) => Slice.absentAt(slices, path) })
   const quota = options.quota ?? StreamQuota.of(options)
   const counts = (by: number): void => telemetry.add("systole.streams", by)
   const stream = Sse.make(options.closing, { quota, report: table.report, runner, counts })
   const context = {
-    ...services, signer: services.signer, runner, stream, transfers: new Transfers(), isDebugged: options.debug === true
+    ...services, signer: services.signer, runner, stream, transfers: new Transfers({ runner }), isDebugged: options.debug === true
   }
   runtimeRoutes(table, services, Guard.make(options))
   spaceRoutes(table, context, slices)
-  const reading = Pages.reading(services)
+  const reading = Pages.reading({ ...services, runner })
   for (const [path, page] of Object.entries(options.pages)) table.page(path, ({ signal }) => Pages.send(page, reading, signal))
   if (options.tokens?.admin !== undefined) TokenRoutes.routes(table, options.tokens.admin)
   if (options.tokens?.admin !== undefined && sessions !== undefined) {
@@ -148,8 +151,8 @@ export const make = (services: Services, options: Options): App => {
     SessionRoutes.routes(table, { access: sessions, millis, hasHome: Object.hasOwn(options.pages, "/") })
   }
   if (options.reference !== undefined) referenceRoutes(table, options.reference)
-  const take = taking(kernel, options.full)
-  const hooks = options.webhooks?.({ take, report: table.report })
+  const take = taking(kernel, { full: options.full, runner })
+  const hooks = options.webhooks?.({ take, report: table.report, now: () => runner.now() })
   const { bearer, public: open = [] } = options
   const known = { bearer, reads: PublicAccess.make(open) }
   const accessOf = Access.make(options, services.hash, tokens === undefined ? known : { ...known, set: tokens, sessions })
@@ -215,11 +218,15 @@ const chargeOf = (charges: RateLimit.Parts | undefined, request: Request, access
 /** The address of a request that comes from within the process. */
 const nowhere = (): undefined => undefined
 
-const taking = (kernel: Kernel["Service"], full: Options["full"]): Webhooks.Take => async (name, signal) => {
+const taking = (
+  kernel: Kernel["Service"],
+  { full, runner }: { readonly full: Options["full"]; readonly runner: Runner }
+): Webhooks.Take => async (name, signal) => {
   const refused = full?.()
   if (refused !== undefined) throw refused
-  const space = await WrittenSpace.find(kernel, name, { check: () => SignalRequest.check(signal) })
+  const space = await WrittenSpace.find(kernel, name, { check: () => SignalRequest.check(signal), runner })
   return new Promise((resolve, reject) => SignalResponse.post(space, signal, {
+    runner,
     seconds: undefined,
     end: () => undefined,
     answered: (answer) => resolve(SignalResponse.response(answer, undefined)),

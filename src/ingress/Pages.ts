@@ -13,6 +13,7 @@ import type { ReadError } from "../kernel/view/Expected.ts"
 import type { Render } from "../loader/Page.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { isView } from "../stage/View.ts"
+import type { Runner } from "./wire/Runner.ts"
 
 /** The content security policy: inline styles and images of the runtime are allowed. Scripts are allowed by hash only. */
 const policy =
@@ -33,17 +34,18 @@ export interface Services {
   /** Reads a cell; `wait` is the rest of the page's time, in milliseconds. Resolves to `undefined` for an absent cell or space. */
   readonly read: (read: { readonly space: string; readonly address: string; readonly wait: number }) => Effect.Effect<Value, unknown>
   readonly hash: Hash["Service"]
+  readonly runner: Runner
 }
 
 /**
  * Renders a page and answers with it.
  */
-export const send = async (page: Render, { hash, read }: Services, signal: AbortSignal): Promise<Response> => {
-  const end = Effect.runSync(Clock.currentTimeMillis) + MAX_WAIT
+export const send = async (page: Render, { hash, read, runner }: Services, signal: AbortSignal): Promise<Response> => {
+  const end = runner.now() + MAX_WAIT
   const stored = (space: string, address: string) => Effect.flatMap(Clock.currentTimeMillis, (now) =>
     read({ space, address, wait: Math.max(0, end - now) }))
   const get = (space: string, place: Cell.Place) =>
-    Cell.read(place, (address) => Effect.runPromise(stored(space, address), { signal }))
+    Cell.read(place, (address) => runner.promise(stored(space, address), { signal }))
   const rendered = await page({ get: get as Cell.Reading<[space: string]> })
   if (typeof rendered === "string") return new Response(rendered, { headers: { ...headers, "content-security-policy": policy } })
   const { html, script } = rendered
@@ -64,8 +66,11 @@ const digest = (text: string, hash: Hash["Service"]): string =>
  * The services of a page over the spaces of a kernel. A read waits until the derivation of its cell has settled, so that no
  * page is stale. No node derives the views of the journal.
  */
-export const reading = ({ hash, kernel }: { readonly kernel: Kernel["Service"]; readonly hash: Hash["Service"] }): Services => ({
+export const reading = (
+  { hash, kernel, runner }: { readonly kernel: Kernel["Service"]; readonly hash: Hash["Service"]; readonly runner: Runner }
+): Services => ({
   hash,
+  runner,
   read: ({ address, space, wait }) =>
     kernel.space(space, { create: false }).pipe(
       Effect.flatMap((found): Effect.Effect<Value, ReadError | CellHeld> =>

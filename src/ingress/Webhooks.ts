@@ -6,9 +6,7 @@
  *
  * @module
  */
-import * as Clock from "effect/Clock"
 import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Signal from "../cell/Signal.ts"
@@ -31,6 +29,8 @@ export interface Parts {
   readonly take: Take
   /** Receives a failure of a function of the configuration. */
   readonly report: (failure: unknown) => void
+  /** The time in milliseconds since 1970, by which the age of a message is measured. */
+  readonly now: () => number
 }
 
 /** The space of webhooks that name none. */
@@ -67,10 +67,10 @@ const faults = {
 } as const
 
 /** The signal of a verified request. */
-const signalOf = async (request: Request, { hook, path, report }: Placed): Promise<PostedSignal> => {
+const signalOf = async (request: Request, { hook, now, path, report }: Placed): Promise<PostedSignal> => {
   const { headers } = request
   const bytes = await Body.whole(request)
-  const verified = verify(hook, { headers, body: bytes, now: Effect.runSync(Clock.currentTimeMillis) })
+  const verified = verify(hook, { headers, body: bytes, now: now() })
   if ("fault" in verified) {
     const { fault } = verified
     throw new RequestRefused({ code: `webhook/${fault}`, reason: `The request to the webhook ${path} ${faults[fault]}` })

@@ -19,6 +19,7 @@ import { CurrentReporter, line, Reporter, through } from "../diagnostic/Reporter
 import { Telemetry } from "../diagnostic/Telemetry.ts"
 import type { App } from "../ingress/App.ts"
 import * as Problem from "../ingress/wire/Problem.ts"
+import { closed } from "../ingress/wire/Runner.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import * as Config from "../loader/Config.ts"
 import * as Page from "../loader/Page.ts"
@@ -150,11 +151,6 @@ const registered = (modules: ReadonlyArray<Module>): Effect.Effect<ReadonlyArray
 
 /** The caller of a request whose program does not tell its address. */
 const unknown = (): string => "unknown"
-
-const closed = new Problem.RequestRefused({
-  code: "runtime/closed",
-  reason: "The embedded runtime has ended. Start it again, and send the request then"
-})
 
 /** The store of the program, built under its name within the time of a module. */
 const stored = <E>(persistence: Layer.Layer<Persistence, E, Hash>, millis: number): Layer.Layer<Persistence, LayerFailed, Hash> =>

@@ -7,7 +7,6 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
@@ -53,7 +52,7 @@ const built = (layer: ServiceLayer, scope: Scope.Scope, runs: RunScope): Effect.
     // A layer that ignores its interruption delays no other one.
     return Effect.sync(() => {
       end()
-      Effect.runFork(Fiber.interrupt(fiber))
+      fiber.interruptUnsafe()
     })
   })
 

@@ -2,6 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
 import { MAX_BLOB_BYTES } from "../../src/ingress/route/Blobs.ts"
+import { detached } from "../../src/ingress/wire/Runner.ts"
 import { MAX_PARTS, MAX_PART_MILLIS, Transfers } from "../../src/ingress/wire/Transfers.ts"
 import { problem, signal, signals, test } from "./TestIngress.ts"
 
@@ -142,7 +143,7 @@ describe("Transfers", () => {
 
   it.live("release their parts at the end and when a client disconnects", () =>
     Effect.gen(function*() {
-      const transfers = new Transfers()
+      const transfers = new Transfers({ runner: detached })
       const [one, two] = [open(transfers), open(transfers)]
       assert.strictEqual(transfers.inFlight, 0)
       yield* Effect.all([read(one), read(two)])
@@ -155,7 +156,7 @@ describe("Transfers", () => {
 
   it.live("wait beyond the limit until a part is released", () =>
     Effect.gen(function*() {
-      const transfers = new Transfers()
+      const transfers = new Transfers({ runner: detached })
       const slow = Array.from({ length: MAX_PARTS }, () => open(transfers))
       yield* Effect.all(slow.map(read))
       const late = open(transfers)
@@ -174,7 +175,7 @@ describe("Transfers", () => {
       const base = yield* Clock.Clock
       const sleep = () => Effect.andThen(Effect.sync(() => void (now += MAX_PART_MILLIS / 4)), Effect.yieldNow)
       const clock: Clock.Clock = { ...base, currentTimeMillisUnsafe: () => now, sleep }
-      const transfers = new Transfers(clock)
+      const transfers = new Transfers({ clock, runner: detached })
       const slow = Array.from({ length: MAX_PARTS }, () => open(transfers))
       yield* Effect.all(slow.map(read))
       assert.strictEqual(now, 0, "no time is looked at where none waits")

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
 import * as SignalResponse from "../../src/ingress/signal/SignalResponse.ts"
+import { detached } from "../../src/ingress/wire/Runner.ts"
 import { SpaceStopped } from "../../src/kernel/model/SpaceError.ts"
 import type { PostHears } from "../../src/kernel/view/Space.ts"
 
@@ -17,6 +18,7 @@ describe("A signal that waits for its receipt", () => {
         return () => {}
       }
       SignalResponse.post({ name: "shop", post }, { signal: "/signals/a" }, {
+        runner: detached,
         seconds: 60,
         end: () => answers.push("ended"),
         answered: ({ status }) => answers.push(String(status)),

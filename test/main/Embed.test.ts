@@ -236,6 +236,20 @@ describe("An embedded runtime", () => {
       assert.deepStrictEqual([answer.status, (await answer.json() as { readonly code: string }).code], [503, "runtime/closed"])
     }))
 
+  it("ends a request in progress whose client sends nothing more with 503", () =>
+    inFolder(async (data) => {
+      const { close, fetch } = await Embed.open({ modules: [greet], config: config(data) })
+      let begun = (): void => {}
+      const reading = new Promise<void>((resolve) => begun = resolve)
+      const body = new ReadableStream({ pull: () => new Promise<void>(begun) }, { highWaterMark: 0 })
+      const init = { method: "PUT", headers: { authorization }, body, duplex: "half" }
+      const asked = fetch(new Request("http://localhost/v1/spaces/home/blobs", init))
+      await reading
+      await close()
+      const answer = await asked
+      assert.deepStrictEqual([answer.status, (await answer.json() as { readonly code: string }).code], [503, "runtime/closed"])
+    }))
+
   it("counts callers without an address as one", () =>
     inFolder(async (data) => {
       const access = { public: ["GET /v1/spaces/home/cells/data/menu/**"], rates: { address: { requests: 3, seconds: 60 } } }

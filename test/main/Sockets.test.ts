@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { AccessRefused } from "../../src/access/AccessRefused.ts"
 import type { Token } from "../../src/access/Token.ts"
 import * as Problem from "../../src/ingress/wire/Problem.ts"
+import { detached } from "../../src/ingress/wire/Runner.ts"
 import { MAX_STREAMS, StreamQuota, TOKEN_STREAMS } from "../../src/ingress/wire/StreamQuota.ts"
 import type { Socket } from "../../src/main/workers/Platform.ts"
 import { hosts } from "../../src/main/host/HostLimits.ts"
@@ -61,8 +62,8 @@ const setup = Effect.gen(function*() {
   const fill = (text: string) => Effect.andThen(space.handled({ signal: "/signals/fill", payload: text }), turns())
   const open = (sockets: ReadonlyArray<Socket>, quota = new StreamQuota(0)) =>
     new Sockets({
-      state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, readers: [], quota,
-      tokens, sessions: tokens
+      state: { acceptWebSocket: () => {}, getWebSockets: () => sockets }, space: "shop", kernel, runner: detached, readers: [],
+      quota, tokens, sessions: tokens
     })
   return { count, fill, kernel, open }
 })

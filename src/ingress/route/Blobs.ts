@@ -17,6 +17,7 @@ import type { RouteContext } from "../wire/RouteContext.ts"
 import type { SpaceTable } from "./SpaceTable.ts"
 import type { Transfers } from "../wire/Transfers.ts"
 import * as WrittenSpace from "../access/WrittenSpace.ts"
+import type { Runner } from "../wire/Runner.ts"
 
 /** The maximum size of a content in the store of a space, in bytes. Larger content declares its length, and needs a content store. */
 export const MAX_BLOB_BYTES = STORED
@@ -28,17 +29,17 @@ const PART_BYTES = 1_048_576
  * Adds the routes to a table.
  */
 export const routes = (table: SpaceTable, { hash, kernel, transfers }: Pick<RouteContext, "hash" | "kernel" | "transfers">): void => {
-  table.serve(Endpoints.store, ({ params, request, token }) => {
+  table.serve(Endpoints.store, ({ params, request, runner, token }) => {
     const limit = kernel.contentBytes
     const check = () => void Body.checkedLength(request, limit)
-    return Effect.flatMap(Effect.promise(async () => WrittenSpace.find(kernel, params.space, { check, token })), (space) => {
+    return Effect.flatMap(Effect.promise(async () => WrittenSpace.find(kernel, params.space, { check, runner, token })), (space) => {
       const isLarge = (Body.checkedLength(request, limit) ?? 0) > MAX_BLOB_BYTES
       const received = isLarge ? space.receive(Body.chunks(request, limit)) : receiveStored(space, request, { hash, limit })
       return Effect.map(received, ({ hash, size }) =>
         ({ hash, address: `/cas/${hash}`, size, link: `/v1/spaces/${space.name}/blobs/${hash}` }))
     })
   })
-  table.ofSpace(Endpoints.content, (space, { params, request }) => send(space, params.hash, { request, transfers }))
+  table.ofSpace(Endpoints.content, (space, { params, request, runner }) => send(space, params.hash, { request, runner, transfers }))
 }
 
 /** Receives content part by part into the store of the space. */
@@ -67,11 +68,12 @@ const MAX_WHOLE = 65_536
  */
 export const send = async (space: Holder, digest: string, at: {
   readonly request: Request
+  readonly runner: Runner
   readonly transfers: Transfers
 }): Promise<Response> => {
   if (!/^[0-9a-f]{64}$/.test(digest)) throw absent(space, digest)
   const part = async (number: number): Promise<BlobPart> => {
-    const found = await Effect.runPromise(space.blobPart(digest, number))
+    const found = await at.runner.promise(space.blobPart(digest, number))
     if (found === undefined) throw absent(space, digest)
     return found
   }

@@ -30,6 +30,7 @@ import type { Frame } from "../wire/Sse.ts"
 import * as Types from "../wire/Types.ts"
 import * as Wire from "../wire/Wire.ts"
 import * as WrittenSpace from "../access/WrittenSpace.ts"
+import type { Runner } from "../wire/Runner.ts"
 
 /** A cell id from the path of a request after `/cells`, with the query. */
 export interface Place {
@@ -53,15 +54,15 @@ const queries = (endpoint: AtCell): ReadonlyArray<string> => {
  * Adds the routes to a table.
  */
 export const routes = (table: SpaceTable, { hash, kernel, stream }: Pick<RouteContext, "hash" | "kernel" | "stream">): void => {
-  table.serve(Endpoints.read, async ({ params, request }) => {
+  table.serve(Endpoints.read, async ({ params, request, runner }) => {
     const at = place(request.url, Endpoints.read)
-    const space = await Effect.runPromise(table.space(params.space))
-    return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, { hash, request })
+    const space = await runner.promise(table.space(params.space))
+    return Sse.isWanted(request) ? stream(follow(space, address(at), Sse.lastOf(request))) : read(space, at, { hash, request, runner })
   })
   table.ofSpace(Endpoints.types, (space, { query }) => Types.of(space, query))
-  table.serve(Endpoints.write, async ({ params, request, token }) => {
-    const write = await writeOf(place(request.url, Endpoints.write), { hash, request })
-    return write(await WrittenSpace.find(kernel, params.space, { token }))
+  table.serve(Endpoints.write, async ({ params, request, runner, token }) => {
+    const write = await writeOf(place(request.url, Endpoints.write), { hash, request, runner })
+    return write(await WrittenSpace.find(kernel, params.space, { runner, token }))
   })
   table.serve(Endpoints.remove, ({ params, request }) => {
     const at = place(request.url, Endpoints.remove)
@@ -114,6 +115,7 @@ export const address = ({ id, query }: Place): string => {
 /** The request of a read or a write, and the hash of its entity tag. */
 export interface Reading extends Pick<RouteContext, "hash"> {
   readonly request: Request
+  readonly runner: Runner
 }
 
 /**
@@ -124,23 +126,23 @@ export interface Reading extends Pick<RouteContext, "hash"> {
  *
  * With `pull`, the answer is delayed until the derivation of the cell is settled.
  * */
-const read = async (space: Space, place: Place, { hash, request: asked }: Reading): Promise<Response> => {
+const read = async (space: Space, place: Place, { hash, request: asked, runner }: Reading): Promise<Response> => {
   const { signal } = asked
   if (isSet(place, "list")) {
-    const { names, next = null } = await Effect.runPromise(space.names(folder(place), page(place)), { signal })
+    const { names, next = null } = await runner.promise(space.names(folder(place), page(place)), { signal })
     return Json.answer({ names, next }, Json.noStore)
   }
   if (isSet(place, "below")) {
     const hasValues = isSet(place, "values")
     const request = { ...ownPage(place), ...hasValues ? { size: MAX_VALUES } : {} }
-    const { cells, next = null } = await Effect.runPromise(space.cells(folder(place), request), { signal })
+    const { cells, next = null } = await runner.promise(space.cells(folder(place), request), { signal })
     const keys = cells.map(({ key }) => key)
     return Json.answer({ cells: keys, ...hasValues ? { values: cells.map(shownValue) } : {}, next }, Json.noStore)
   }
   const text = address(place)
   const read = isSet(place, "pull") ? space.pull(text, SignalRequest.waits(asked)) : space.get(text)
   // The wait is cancelled when the client disconnects.
-  const value = await Effect.runPromise(read, { signal })
+  const value = await runner.promise(read, { signal })
   if (value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) {
     const link = `/v1/spaces/${space.name}/blobs/${Address.name(place.id)}`
     throw new RequestRefused({
@@ -149,17 +151,17 @@ const read = async (space: Space, place: Place, { hash, request: asked }: Readin
     })
   }
   if (value !== undefined) return Wire.response(value, asked, hash)
-  const failed = isSet(place, "pull") ? await failureAt(space, text) : ""
+  const failed = isSet(place, "pull") ? await runner.promise(failureAt(space, text)) : ""
   throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"${failed}` })
 }
 
 /** The failure of the node that derives a cell, as a part of a sentence. A build without the graph's views does not tell it. */
-const failureAt = async (space: Space, text: string): Promise<string> => {
-  const failed = await Effect.runPromise(Effect.catchCause(space.graph.failed(text), () => Effect.undefined))
-  if (failed === undefined) return ""
-  const { code, message, name } = failed
-  return `: node "${name}", which derives it, failed with ${code} (${message}). It runs again when a value that it read changes`
-}
+const failureAt = (space: Space, text: string): Effect.Effect<string> =>
+  Effect.map(Effect.catchCause(space.graph.failed(text), () => Effect.undefined), (failed) => {
+    if (failed === undefined) return ""
+    const { code, message, name } = failed
+    return `: node "${name}", which derives it, failed with ${code} (${message}). It runs again when a value that it read changes`
+  })
 
 /** The value of a cell in a list: `null` for content that is too large for a value, and for a cell whose links do not end. */
 const shownValue = ({ value }: ListedCell): unknown => {
@@ -182,7 +184,7 @@ export const follow = (space: Space, text: string, last: string | null): Stream.
 }
 
 /** Validates a write and returns a function that performs it in a space. All checks that need no space run before. */
-const writeOf = async (place: Place, { hash, request }: Reading): Promise<(space: Space) => Promise<Response>> => {
+const writeOf = async (place: Place, { hash, request, runner }: Reading): Promise<(space: Space) => Promise<Response>> => {
   const text = address(place)
   if (Envelope.isReserved(place.id)) {
     throw new WriteRefused({ address: text, reason: "it belongs to the runtime. Use the verb that is made for it" })
@@ -190,7 +192,7 @@ const writeOf = async (place: Place, { hash, request }: Reading): Promise<(space
   const condition = EntityTag.conditionOf(request)
   const value = Wire.value(await Body.json(request), request.headers.get("content-type"))
   return async (space) => {
-    const beat = await Effect.runPromise(space.set(text, value, { condition }))
+    const beat = await runner.promise(space.set(text, value, { condition }))
     return Json.answer({ beat }, { headers: { etag: EntityTag.of(Document.encode(value).text, hash) } })
   }
 }

@@ -20,6 +20,7 @@ import type { SpaceTable } from "./SpaceTable.ts"
 import * as SignalRequest from "../signal/SignalRequest.ts"
 import * as SignalPost from "../signal/SignalPost.ts"
 import * as SignalResponse from "../signal/SignalResponse.ts"
+import type { Runner } from "../wire/Runner.ts"
 import * as Sse from "../wire/Sse.ts"
 import type { Frame } from "../wire/Sse.ts"
 import * as Types from "../wire/Types.ts"
@@ -29,17 +30,17 @@ import * as Wire from "../wire/Wire.ts"
  * Adds the routes to a table.
  */
 export const routes = (table: SpaceTable, { hash, stream, transfers }: Pick<RouteContext, "hash" | "stream" | "transfers">): void => {
-  table.toReaders(Cell.read, async (reader, { request }, viewer) => {
+  table.toReaders(Cell.read, async (reader, { request, runner }, viewer) => {
     const place = Cells.place(request.url, Cell.read)
-    if (!Sse.isWanted(request)) return read(reader, place, { hash, request })
+    if (!Sse.isWanted(request)) return read(reader, place, { hash, request, runner })
     const address = Cells.address(place)
     // Refuse before the stream starts: a browser reconnects to a stream that ends, but not after an error status.
-    await Effect.runPromise(reader.admit(address))
+    await runner.promise(reader.admit(address))
     return stream(follow(reader, address, Sse.lastOf(request)), viewer)
   })
   table.toReaders(Cell.types, (reader, { query }) => Types.ofReader(reader, query))
-  table.toReaders(Cell.content, (reader, { params, request }) =>
-    Blobs.send({ name: params.space, blobPart: (hash, part) => reader.blobPart(hash, part) }, params.hash, { request, transfers }))
+  table.toReaders(Cell.content, (reader, { params, request, runner }) =>
+    Blobs.send({ name: params.space, blobPart: (hash, part) => reader.blobPart(hash, part) }, params.hash, { request, runner, transfers }))
   table.toReaders(Signal.receipt, (reader, { params: { id } }, { name }) =>
     Effect.filterOrFail(reader.receipt(id), (receipt) => receipt !== undefined, () => new Problem.RequestRefused({
       code: "receipt/absent",
@@ -53,14 +54,14 @@ export const routes = (table: SpaceTable, { hash, stream, transfers }: Pick<Rout
       reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next`
     }))
   })
-  table.toReaders(Signal.post, (reader, { by: { charge }, params: { space }, request }) =>
-    SignalPost.answer(request, { charge, open: () => post(reader, space), report: table.report }))
+  table.toReaders(Signal.post, (reader, { by: { charge }, params: { space }, request, runner }) =>
+    SignalPost.answer(request, { charge, open: () => post(reader, space, runner), report: table.report, runner }))
 }
 
-const read = async (reader: Reader, place: Cells.Place, { hash, request }: Cells.Reading): Promise<Response> => {
+const read = async (reader: Reader, place: Cells.Place, { hash, request, runner }: Cells.Reading): Promise<Response> => {
   const { signal } = request
   if (Cells.isSet(place, "list")) {
-    const { names, next = null } = await Effect.runPromise(reader.names(Cells.folder(place), Cells.page(place)), { signal })
+    const { names, next = null } = await runner.promise(reader.names(Cells.folder(place), Cells.page(place)), { signal })
     return Json.answer({ names, next }, Json.noStore)
   }
   if (Cells.isSet(place, "below")) {
@@ -68,11 +69,11 @@ const read = async (reader: Reader, place: Cells.Place, { hash, request }: Cells
       code: "query/invalid",
       reason: "The query has \"values\", which readers do not have. Read the cells one by one"
     })
-    const { keys, next } = await Effect.runPromise(reader.below(Cells.folder(place), Cells.ownPage(place)), { signal })
+    const { keys, next } = await runner.promise(reader.below(Cells.folder(place), Cells.ownPage(place)), { signal })
     return Json.answer({ cells: keys, next: next ?? null }, Json.noStore)
   }
   const text = Cells.address(place)
-  const value = await Effect.runPromise(reader.get(text, SignalRequest.waits(request)), { signal })
+  const value = await runner.promise(reader.get(text, SignalRequest.waits(request)), { signal })
   if (value === undefined) throw new Problem.RequestRefused({ code: "cell/absent", reason: `${text} holds nothing` })
   return Wire.response(value, request, hash)
 }
@@ -91,7 +92,7 @@ const framesOf = Sse.frames(({ cursor, isReset, text, value }: Seen) => {
 })
 
 /** Posts a signal, and waits for its receipt at most so long. One that is withheld is answered as if it came late. */
-const post = (reader: Reader, name: string): SignalPost.Send => (signal, seconds, { answered, fail }) => {
+const post = (reader: Reader, name: string, runner: Runner): SignalPost.Send => (signal, seconds, { answered, fail }) => {
   let late: SignalResponse.Answer | undefined
   const receiver: SignalResponse.Receiver<ShownReceipt | undefined> = {
     name,
@@ -107,5 +108,5 @@ const post = (reader: Reader, name: string): SignalPost.Send => (signal, seconds
     if (receipt !== undefined) SignalResponse.over(name, Wire.shownReceipt(receipt), { answered, fail })
     else if (late !== undefined) answered(late)
   }
-  SignalResponse.post(receiver, signal, { seconds, end, answered, fail })
+  SignalResponse.post(receiver, signal, { runner, seconds, end, answered, fail })
 }

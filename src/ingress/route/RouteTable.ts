@@ -5,7 +5,6 @@
  *
  * @module
  */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { type Context, Hono } from "hono"
@@ -26,7 +25,7 @@ import * as Json from "../wire/Json.ts"
 import * as Problem from "../wire/Problem.ts"
 import * as TokenView from "../access/TokenView.ts"
 import type { Served } from "../wire/HttpTelemetry.ts"
-import { detached, type Runner } from "../wire/Runner.ts"
+import { detached, failureOf, gone, type Runner } from "../wire/Runner.ts"
 
 /** A decoded request, its caller, and its token if it has one with a scope. */
 export type Given<E> = Asked<E> & { readonly by: By; readonly token?: Token.Token | undefined; readonly runner: Runner }
@@ -49,8 +48,6 @@ export interface Parts {
   readonly absent?: (path: string) => Error | undefined
   /** Counts the refusals of tokens. */
   readonly tokens?: Pick<TokenSet, "deny"> | undefined
-  /** Runs Effects that belong to no request. */
-  readonly runner?: Runner | undefined
 }
 
 /**
@@ -72,13 +69,14 @@ export class RouteTable {
     this.operator.notFound((c) => this.absent(c.req))
     this.readers.notFound((c) => {
       const { reader, ...by } = c.env
-      // A token sees what readers do not have, too, as far as its scope admits it.
+      // A token sees more than readers do, as far as its scope admits it.
       return by.token === undefined ? this.refused(withheld(c.req.path, reader), servedIn(c)) : this.operator.fetch(c.req.raw, by)
     })
   }
 
   /** The answer to a request that failed, whose failure is reported if it is one of the runtime. */
   readonly failed = (failure: unknown, served?: Served): Response => {
+    if (failure === gone) return new Response(null, { status: 499 })
     this.report(failure)
     return this.refused(failure, served)
   }
@@ -274,8 +272,7 @@ const ran = async <E extends Endpoint>(
   const { signal } = given.request
   const exit = await given.runner.exit(reply, endpoint.effect === "reads" ? { signal } : {})
   if (Exit.isSuccess(exit)) return exit.value instanceof Response ? exit.value : responseOf(endpoint, exit.value, given)
-  if (signal.aborted && Cause.hasInterruptsOnly(exit.cause)) return new Response(null, { status: 499 })
-  throw Cause.squash(exit.cause)
+  throw failureOf(exit.cause, signal)
 }
 
 const responseOf = (endpoint: Endpoint, answer: unknown, { params }: Pick<Asked<Endpoint>, "params">): Response => {

@@ -23,16 +23,17 @@ import * as WrittenSpace from "../access/WrittenSpace.ts"
  */
 export const routes = (table: SpaceTable, { kernel }: Pick<RouteContext, "kernel">): void => {
   const queries = Effect.map(kernel.enzymes, (all) => all.map(({ enzyme: { query } }) => query))
-  table.serve(Endpoints.post, ({ by: { charge }, params, request, token }) => SignalPost.answer(request, {
+  table.serve(Endpoints.post, ({ by: { charge }, params, request, runner, token }) => SignalPost.answer(request, {
     charge,
     open: async (check) => {
-      const space = await WrittenSpace.find(kernel, params.space, { check, token })
+      const space = await WrittenSpace.find(kernel, params.space, { check, runner, token })
       return (signal, seconds, hears) => {
-        const end = SignalResponse.ended(space.name, signal, { queries, ...hears })
-        SignalResponse.post(space, signal, { seconds, end, ...hears })
+        const end = SignalResponse.ended(space.name, signal, { queries, runner, ...hears })
+        SignalResponse.post(space, signal, { runner, seconds, end, ...hears })
       }
     },
-    report: table.report
+    report: table.report,
+    runner
   }))
   table.ofSpace(Endpoints.receipt, (space, { params: { id }, request }) => Effect.gen(function*() {
     const receipt = yield* space.receipt(id)

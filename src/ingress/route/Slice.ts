@@ -1,5 +1,5 @@
 /**
- * Slices as the ingress takes them: what the kernel takes, and routes.
+ * Slices as the ingress takes them: the slice of a kernel, with its routes.
  *
  * @module
  */

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { AnswerOf, Asked, Endpoint } from "../../contract/Endpoint.ts"
+import type { AnswerOf, Endpoint } from "../../contract/Endpoint.ts"
 import type { Kernel } from "../../kernel/space/Kernel.ts"
 import type { Reader, Space, Viewer } from "../../kernel/view/Space.ts"
 import { exactly, type Given, type Parts, type Reply, RouteTable } from "./RouteTable.ts"
@@ -29,7 +29,7 @@ export class SpaceTable extends RouteTable {
   }
 
   /** Serves an endpoint of a space that exists to all callers but readers. */
-  ofSpace<E extends Endpoint>(endpoint: E, handle: (space: Space, asked: Asked<E>) => Reply<E>): void {
+  ofSpace<E extends Endpoint>(endpoint: E, handle: (space: Space, asked: Given<E>) => Reply<E>): void {
     this.serve(endpoint, (asked) => Effect.flatMap(this.space(nameIn(asked)), (space) => replied(handle(space, asked))))
   }
 

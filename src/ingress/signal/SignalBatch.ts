@@ -13,6 +13,7 @@ import * as Body from "../wire/Body.ts"
 import * as Problem from "../wire/Problem.ts"
 import type * as SignalResponse from "./SignalResponse.ts"
 import * as SignalRequest from "./SignalRequest.ts"
+import type { Runner } from "../wire/Runner.ts"
 
 /** The answer to a signal of a batch. One that is refused has no receipt. */
 type Answer = Omit<SignalResponse.Answer, "location"> & { readonly location?: string }
@@ -26,7 +27,13 @@ const MAX_ANSWERS = 8_388_608
 /** The number of signals that are decoded in one turn. */
 const TURN = 100
 
-const items = async <A>(given: ReadonlyArray<A>, decode: (given: A) => PostedSignal): Promise<ReadonlyArray<Item>> => {
+/** Decodes the signals of a batch; `runner` runs the turns of other requests between. */
+interface Decoding<A> {
+  readonly decode: (given: A) => PostedSignal
+  readonly runner: Pick<Runner, "promise">
+}
+
+const items = async <A>(given: ReadonlyArray<A>, { decode, runner }: Decoding<A>): Promise<ReadonlyArray<Item>> => {
   const { length } = given
   if (length === 0) throw new Problem.RequestRefused({ code: "body/malformed", reason: "The batch has no signal. Send at least one" })
   if (length > MAX_BATCH) throw new Problem.RequestRefused({
@@ -35,7 +42,7 @@ const items = async <A>(given: ReadonlyArray<A>, decode: (given: A) => PostedSig
   })
   const made: Array<Item> = []
   for (const [i, each] of given.entries()) {
-    if (i > 0 && i % TURN === 0) await Effect.runPromise(Effect.yieldNow)
+    if (i > 0 && i % TURN === 0) await runner.promise(Effect.yieldNow)
     made.push(item(() => decode(each)))
   }
   return made
@@ -54,8 +61,11 @@ const item = (decode: () => PostedSignal): Item => {
 /**
  * The signals of a parsed body. Rejects with {@link Problem.RequestRefused} for none or too many.
  */
-export const ofList = async (body: unknown, decode: typeof SignalRequest.decode): Promise<ReadonlyArray<Item>> => {
-  if (Array.isArray(body)) return items(body as ReadonlyArray<unknown>, (each) => decode(each, null))
+export const ofList = async (
+  body: unknown,
+  { decode, runner }: Pick<Decoding<unknown>, "runner"> & { readonly decode: typeof SignalRequest.decode }
+): Promise<ReadonlyArray<Item>> => {
+  if (Array.isArray(body)) return items(body as ReadonlyArray<unknown>, { decode: (each) => decode(each, null), runner })
   throw new Problem.RequestRefused({ code: "body/malformed", reason: "The body of a batch is no list. Send its signals in a list" })
 }
 
@@ -65,10 +75,10 @@ const MAX_LINES = MAX_BATCH + 2
 /**
  * The signals of a text with one in each line. An empty line at the end is none.
  */
-export const ofLines = (text: string): Promise<ReadonlyArray<Item>> => {
+export const ofLines = (text: string, runner: Pick<Runner, "promise">): Promise<ReadonlyArray<Item>> => {
   const lines = text.split(/\r?\n/, MAX_LINES)
   if (lines.at(-1) === "") lines.pop()
-  return items(lines, (line) => SignalRequest.decode(Body.parse(line), null))
+  return items(lines, { decode: (line) => SignalRequest.decode(Body.parse(line), null), runner })
 }
 
 /** The parts of an answer before its body. */

@@ -10,6 +10,7 @@ import { RequestRefused } from "../wire/Problem.ts"
 import * as SignalBatch from "./SignalBatch.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as SignalResponse from "./SignalResponse.ts"
+import type { Runner } from "../wire/Runner.ts"
 import * as Wire from "../wire/Wire.ts"
 
 /** Sends a signal, and waits for its receipt at most so many seconds. */
@@ -23,6 +24,8 @@ export interface Receiver {
   readonly report: (failure: unknown) => void
   /** Takes the further signals of a batch of the caller's rate: the answer if they are too many. */
   readonly charge?: ((signals: number) => Response | undefined) | undefined
+  /** Runs the Effects of the request. */
+  readonly runner: Pick<Runner, "promise">
 }
 
 const NDJSON = /^application\/(?:x-)?ndjson\s*(?:;|$)/i
@@ -33,7 +36,7 @@ type Sent = PostedSignal | ReadonlyArray<SignalBatch.Item>
 const decodeRich: typeof SignalRequest.decode = (body, key) => Wire.signal(SignalRequest.decode(body, key))
 
 /** The signal of a body, or those of a batch. */
-const read = async (request: Request): Promise<Sent> => {
+const read = async (request: Request, { runner }: Pick<Receiver, "runner">): Promise<Sent> => {
   const key = request.headers.get("idempotency-key")
   const mode = CloudEvents.modeOf(request)
   if (mode === "binary") return CloudEvents.signalOf(await CloudEvents.ofBinary(request), key)
@@ -46,8 +49,8 @@ const read = async (request: Request): Promise<Sent> => {
     code: "signal/id-malformed",
     reason: "The header Idempotency-Key comes with a batch, and names one signal. Give each signal of the batch its own id"
   })
-  if (isLines) return SignalBatch.ofLines(body as string)
-  return SignalBatch.ofList(body, mode === "batch" ? CloudEvents.signalOf : decode)
+  if (isLines) return SignalBatch.ofLines(body as string, runner)
+  return SignalBatch.ofList(body, { decode: mode === "batch" ? CloudEvents.signalOf : decode, runner })
 }
 
 const isBatch = (sent: Sent): sent is ReadonlyArray<SignalBatch.Item> => Array.isArray(sent)
@@ -61,8 +64,8 @@ const checkAll = (batch: ReadonlyArray<SignalBatch.Item>): void => {
 /**
  * Answers a request with one signal or with a batch.
  */
-export const answer = async (request: Request, { charge, open, report }: Receiver): Promise<Response> => {
-  const sent = await read(request)
+export const answer = async (request: Request, { charge, open, report, runner }: Receiver): Promise<Response> => {
+  const sent = await read(request, { runner })
   const seconds = SignalRequest.waitSeconds(request.headers.get("prefer"))
   if (isBatch(sent)) {
     const over = charge?.(sent.length - 1)

@@ -7,13 +7,14 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as Nearest from "../../cell/Nearest.ts"
 import type { Receipt } from "../../kernel/model/Receipt.ts"
 import type { Accepted, PostedSignal, Space } from "../../kernel/view/Space.ts"
 import * as EventOver from "../wire/EventOver.ts"
 import * as Json from "../wire/Json.ts"
 import * as Wire from "../wire/Wire.ts"
+import type { Runner } from "../wire/Runner.ts"
 
 /** The answer to one signal: a response of its own, or one of a batch. */
 export interface Answer {
@@ -25,6 +26,8 @@ export interface Answer {
 
 /** The parameters of an answer. */
 export interface Asks<R> {
+  /** Runs the wait. */
+  readonly runner: Pick<Runner, "fork">
   /** The most seconds to wait for the receipt; `undefined` does not wait. */
   readonly seconds: number | undefined
   /** Answers with a receipt. */
@@ -35,6 +38,12 @@ export interface Asks<R> {
 export interface Hears {
   readonly answered: (answer: Answer) => void
   readonly fail: (failure: unknown) => void
+}
+
+/** The queries of all enzymes, and the runner that reads them. */
+interface Queries {
+  readonly queries: Effect.Effect<Iterable<string>>
+  readonly runner: Pick<Runner, "fork">
 }
 
 /** The space that takes a signal, as its operator or a reader has it. */
@@ -50,18 +59,18 @@ export interface Receiver<R> extends Pick<Space, "name"> {
  * The answer with the receipt of an operator's signal. For one that no enzyme takes, it names the nearest of the queries of all.
  */
 export const ended =
-  (name: string, asked: PostedSignal, { queries, ...hears }: Hears & { readonly queries: Effect.Effect<Iterable<string>> }) =>
+  (name: string, asked: PostedSignal, { queries, runner, ...hears }: Hears & Queries) =>
   (receipt: Receipt): void => {
     const { signal } = asked
     const end = (asked: Wire.Asked): void => over(name, Wire.receipt(receipt, asked), hears)
     if (receipt.status !== "no-match" || signal === undefined) end(asked)
-    else Effect.runFork(Effect.map(queries, (all) => end({ ...asked, nearest: Nearest.of(signal, all) })))
+    else runner.fork(Effect.map(queries, (all) => end({ ...asked, nearest: Nearest.of(signal, all) })))
   }
 
 /**
  * Posts a signal, and waits for its receipt at most so long.
  */
-export const post = <R>(space: Receiver<R>, request: PostedSignal, { answered, end, fail, seconds }: Asks<R> & Hears): void => {
+export const post = <R>(space: Receiver<R>, request: PostedSignal, { answered, end, fail, runner, seconds }: Asks<R> & Hears): void => {
   if (seconds === undefined) {
     space.post(request, { accepted: (accepted) => answered(taken(space.name, accepted)), fail })
     return
@@ -70,7 +79,7 @@ export const post = <R>(space: Receiver<R>, request: PostedSignal, { answered, e
   let isOver = false
   const finish = (): void => {
     isOver = true
-    if (timer !== undefined) Effect.runFork(Fiber.interrupt(timer))
+    timer?.interruptUnsafe()
   }
   const cancel = space.post(request, {
     settled: (receipt) => {
@@ -79,7 +88,7 @@ export const post = <R>(space: Receiver<R>, request: PostedSignal, { answered, e
     },
     accepted: (accepted) => {
       if (isOver) return
-      timer = Effect.runFork(Effect.andThen(
+      timer = runner.fork(Effect.andThen(
         Effect.sleep(seconds * 1000),
         Effect.sync(() => {
           cancel()

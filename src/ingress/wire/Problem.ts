@@ -114,11 +114,11 @@ export const codeIn = (failure: unknown): string => {
 
 /**
  * Whether a failure belongs in the log: the runtime failed, and was not just asked for a part that the build lacks, or for a space
- * that a caller removed meanwhile.
+ * that a caller removed meanwhile, or at its own end.
  */
 export const isReported = (failure: unknown): boolean => {
   const { status } = of(failure)
-  return status >= 500 && status !== 501 && !isOfRemoval(failure)
+  return status >= 500 && status !== 501 && !isOfRemoval(failure) && codeOf(failure) !== "runtime/closed"
 }
 
 /** Whether the space of a failure was removed, so that it does not open again. */

@@ -1,44 +1,73 @@
 /**
- * Runs Effects for code of the host that awaits promises, with the context of the runtime.
+ * Runs Effects for code of the host that awaits promises: with the context of the runtime, until its scope ends.
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
+import type { Hold } from "../../kernel/model/Fibers.ts"
+import { RequestRefused } from "./Problem.ts"
 
 /** The choices of a run: `signal` interrupts it. */
 interface Options {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The failure of an Effect whose client is gone. No answer to it is read. */
+export const gone = new Error("The client of the request is gone")
+
+/** The refusal of a request that the runtime ends before, or while it is in progress. */
+export const closed = new RequestRefused({
+  code: "runtime/closed",
+  reason: "The runtime has ended. Start it again, and send the request then"
+})
+
+/** The failure of a request. Only its own signal and the end of the runtime interrupt its Effects. */
+export const failureOf = (cause: Cause.Cause<unknown>, signal: AbortSignal | undefined): unknown => {
+  if (!Cause.hasInterruptsOnly(cause)) return Cause.squash(cause)
+  return signal?.aborted === true ? gone : closed
+}
+
+/** Leaves a fiber to its own end. */
+const alone: Hold = () => {}
+
 /** Runs Effects with one context. */
 export class Runner {
   private readonly context: Context.Context<never>
+  private readonly hold: Hold
 
-  constructor(context: Context.Context<never>) {
+  /** `hold` ends the fibers that are left at the end of a scope. */
+  constructor(context: Context.Context<never>, hold: Hold = alone) {
     this.context = context
+    this.hold = hold
   }
 
-  /** A runner whose Effects are in a span. */
+  /** A runner of Effects in a span. */
   under(span: Tracer.AnySpan): Runner {
-    return new Runner(Context.add(this.context, Tracer.ParentSpan, span))
+    return new Runner(Context.add(this.context, Tracer.ParentSpan, span), this.hold)
   }
 
-  promise<A, E>(effect: Effect.Effect<A, E>, { signal }: Options = {}): Promise<A> {
-    return Effect.runPromiseWith(this.context)(effect, signal === undefined ? {} : { signal })
+  /** Rejects with the failure of the Effect; see {@link failureOf}. */
+  async promise<A, E>(effect: Effect.Effect<A, E>, options: Options = {}): Promise<A> {
+    const exit = await this.exit(effect, options)
+    if (Exit.isSuccess(exit)) return exit.value
+    throw failureOf(exit.cause, options.signal)
   }
 
-  exit<A, E>(effect: Effect.Effect<A, E>, { signal }: Options = {}): Promise<Exit.Exit<A, E>> {
-    return Effect.runPromiseExitWith(this.context)(effect, signal === undefined ? {} : { signal })
+  exit<A, E>(effect: Effect.Effect<A, E>, options: Options = {}): Promise<Exit.Exit<A, E>> {
+    return new Promise((resolve) => this.fork(effect, options).addObserver(resolve))
   }
 
-  /** Starts a fiber, which ends by itself or with `signal`. */
+  /** Starts a fiber, which ends by itself, with `signal` or with the runtime. */
   fork<A, E>(effect: Effect.Effect<A, E>, { signal }: Options = {}): Fiber.Fiber<A, E> {
-    return Effect.runForkWith(this.context)(effect, signal === undefined ? {} : { signal })
+    const fiber = Effect.runForkWith(this.context)(effect, signal === undefined ? {} : { signal })
+    this.hold(fiber)
+    return fiber
   }
 
   /** The time in milliseconds since 1970. */
@@ -47,5 +76,5 @@ export class Runner {
   }
 }
 
-/** A runner without the context of a runtime. */
+/** A runner without a runtime, for a host without one. */
 export const detached = new Runner(Context.empty())

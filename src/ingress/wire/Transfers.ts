@@ -10,6 +10,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { Runner } from "./Runner.ts"
 
 /** The maximum number of parts in memory, of up to 1 MiB each. */
 export const MAX_PARTS = 64
@@ -44,9 +45,11 @@ export class Transfers {
   private readonly holders = new Set<Holder>()
   private readonly waiting = new Set<() => void>()
   private readonly clock: Clock.Clock
+  private readonly runner: Runner
 
-  constructor(clock: Clock.Clock = Clock.Clock.defaultValue()) {
+  constructor({ clock = Clock.Clock.defaultValue(), runner }: { readonly clock?: Clock.Clock; readonly runner: Runner }) {
     this.clock = clock
+    this.runner = runner
   }
 
   /** The number of parts in memory. */
@@ -78,7 +81,7 @@ export class Transfers {
         if (at > to) return controller.close()
         fail = (error) => controller.error(error)
         try {
-          const bytes = (await Effect.runPromise(next, { signal: ended.signal })).subarray(0, to - at + 1)
+          const bytes = (await this.runner.promise(next, { signal: ended.signal })).subarray(0, to - at + 1)
           if (ended.signal.aborted) return
           at += bytes.byteLength
           if (bytes.byteLength === 0) throw new Error("The content ended before its size")

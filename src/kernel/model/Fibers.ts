@@ -1,5 +1,5 @@
 /**
- * The fibers that a kernel starts by itself: they have its context, and end with its scope.
+ * The fibers that a kernel starts by itself, and those of the requests to it: they have its context, and end with its scope.
  *
  * @module
  */
@@ -9,18 +9,28 @@ import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import { detached } from "../../diagnostic/Telemetry.ts"
 
+/** Holds a fiber until it is over. One that is over already costs no entry. */
+export type Hold = (fiber: Fiber.Fiber<unknown, unknown>) => void
+
 /** Starts a fiber at once. One that is over on return costs no entry in the set. */
 export type Fork = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
 
 /**
- * The fork of the surrounding context. The end of the scope interrupts the fibers that are left, and waits for them.
+ * Holds fibers. The end of the scope interrupts those that are left, waits for them, and interrupts each that comes later.
+ */
+export const holder: Effect.Effect<Hold, never, Scope.Scope> = Effect.map(FiberSet.make(), (fibers) => (fiber) => {
+  if (fiber.pollUnsafe() === undefined) FiberSet.addUnsafe(fibers, fiber)
+})
+
+/**
+ * The fork of the surrounding context, whose fibers are held until the scope ends.
  */
 export const make: Effect.Effect<Fork, never, Scope.Scope> = Effect.gen(function*() {
-  const fibers = yield* FiberSet.make()
+  const hold = yield* holder
   const run = Effect.runForkWith(detached(yield* Effect.context<never>()))
   return (effect) => {
     const fiber = run(effect)
-    if (fiber.pollUnsafe() === undefined) FiberSet.addUnsafe(fibers, fiber)
+    hold(fiber)
     return fiber
   }
 })

@@ -22,6 +22,7 @@ import * as App from "../../ingress/App.ts"
 import * as Webhooks from "../../ingress/Webhooks.ts"
 import type { Slice } from "../../ingress/route/Slice.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
+import * as Fibers from "../../kernel/model/Fibers.ts"
 import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import type { Pacemaker } from "../../kernel/model/Pacemaker.ts"
@@ -116,6 +117,8 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const heard = yield* PluginTelemetry.open(found, { millis: config.kernel.limits.moduleMillis, reporter })
   const telemetry = new Telemetry(Context.merge(yield* Effect.context<never>(), heard))
+  // Before the kernel, so that its own end answers the requests in progress, and this one ends those that are left.
+  const hold = yield* Fibers.holder
   yield* Effect.acquireRelease(Effect.sync(() => reporter.attach(telemetry, { logs: hasLoggers(heard) })), (end) => Effect.sync(end))
   const kernelSettings = { ...config.kernel, reserved: Loader.reserved(found) }
   const persistence = yield* Loader.persistence(found, use)
@@ -146,8 +149,8 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const tokens = tokensOf(config, { folder: place.folder, hash, report })
   const [pages, warm] = rendered(config, site)
   const rules = {
-    tokens, token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, telemetry, closing: closing.signal, pages,
-    origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { report, verifier: Jwts.verifier }),
+    tokens, token: config.token, localToken, loopback: Secrets.isLoopback(config.host), reporter, telemetry, hold,
+    closing: closing.signal, pages, origins: config.origins, bearer: Jwts.bearer(config.access.jwt, { report, verifier: Jwts.verifier }),
     rates: ratesOf(config.access), public: config.access.public,
     webhooks: (parts: Webhooks.Parts) => Webhooks.make(config.ingress, parts), readers: config.readers,
     debug: config.check === true, reference: () => import("../../ingress/Reference.ts")

@@ -6,7 +6,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { Pacemaker } from "../../kernel/model/Pacemaker.ts"
 import * as HungRuns from "./HungRuns.ts"
@@ -37,7 +36,7 @@ export const layer: Layer.Layer<Pacemaker> = Layer.effect(
       const fiber = Effect.runForkWith(context)(
         Effect.andThen(Effect.sleep(Math.max(0, at - clock.currentTimeMillisUnsafe())), Effect.sync(run))
       )
-      return () => void Effect.runFork(Fiber.interrupt(fiber))
+      return () => fiber.interruptUnsafe()
     }
     return {
       now: () => clock.currentTimeMillisUnsafe(),

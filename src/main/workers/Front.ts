@@ -19,6 +19,7 @@ import * as Slice from "../../ingress/route/Slice.ts"
 import * as SessionRoutes from "../../ingress/route/SessionRoutes.ts"
 import * as TokenRoutes from "../../ingress/route/TokenRoutes.ts"
 import type * as Webhooks from "../../ingress/Webhooks.ts"
+import { detached } from "../../ingress/wire/Runner.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import * as Page from "../../loader/Page.ts"
@@ -60,7 +61,7 @@ export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
   if (files !== undefined) for (const path of REFERENCE) table.page(path, (request) => files.fetch(request))
   TokenRoutes.routes(table, new TokenAdmin({ set: tokens, draw: Gate.draw }))
   SessionRoutes.routes(table, { access: sessions, millis: kernel.limits.sessionMillis, hasHome: Object.hasOwn(pages, "/") })
-  const hooked = webhooks?.(ingress, { take: taking(scene), report: table.report })
+  const hooked = webhooks?.(ingress, { take: taking(scene), report: table.report, now: Date.now })
   return async ({ by, misnamed, request }) => {
     if (misnamed !== undefined) checkSpaceName(misnamed)
     return hooked?.(request)?.catch(table.failed) ?? table.fetch(request, by)
@@ -94,6 +95,7 @@ const listed = ({ env, settings: { proof } }: Scene, page: { readonly after: str
 
 /** The services of a page: its reads go to the objects. */
 const reading = ({ env, settings: { hash, proof } }: Scene): Pages.Services => ({
+  runner: detached,
   hash,
   read: ({ address, space, wait }) => Effect.tryPromise({
     try: async (): Promise<Value> => {

@@ -9,7 +9,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { AccessRefused } from "../../access/AccessRefused.ts"
 import * as Decision from "../../access/Decision.ts"
@@ -24,6 +24,7 @@ import * as Problem from "../../ingress/wire/Problem.ts"
 import * as ReaderRoutes from "../../ingress/route/ReaderRoutes.ts"
 import * as Guard from "../../ingress/access/Guard.ts"
 import { withheld } from "../../ingress/route/RouteTable.ts"
+import type { Runner } from "../../ingress/wire/Runner.ts"
 import * as TokenView from "../../ingress/access/TokenView.ts"
 import * as Sse from "../../ingress/wire/Sse.ts"
 import type { StreamQuota } from "../../ingress/wire/StreamQuota.ts"
@@ -78,6 +79,8 @@ interface Dependencies {
   readonly state: Pick<ObjectState, "acceptWebSocket" | "getWebSockets">
   readonly space: string
   readonly kernel: Kernel["Service"]
+  /** Runs the queries. */
+  readonly runner: Runner
   readonly readers: ReadonlyArray<Clearance>
   /** The open streams of the object: event streams and sockets. */
   readonly quota: StreamQuota
@@ -151,7 +154,7 @@ export class Sockets {
     const followed = this.followed.get(socket)
     if (followed === undefined) return
     this.forget(socket, socket.deserializeAttachment() as Attached)
-    Effect.runFork(Fiber.interrupt(followed.fiber))
+    followed.fiber.interruptUnsafe()
   }
 
   /** The client of a socket has the event with this id, and all before it. */
@@ -181,7 +184,7 @@ export class Sockets {
     })
     const isBound = attached.token !== undefined || attached.session !== undefined
     const sent = isBound ? (frame: Sse.Frame) => Effect.flatMap(this.live(attached), () => send(frame)) : send
-    const fiber = Effect.runFork(Effect.flatMap(
+    const fiber = this.deps.runner.fork(Effect.flatMap(
       Effect.tryPromise({ try: () => this.frames(attached), catch: (failure) => failure }),
       (frames) => Stream.runForEach(frames, sent)
     ))
@@ -195,14 +198,14 @@ export class Sockets {
 
   /** The events of a query after the last one that was sent. */
   private async frames({ last, reader, token, url }: Attached): Promise<Stream.Stream<Sse.Frame, unknown>> {
-    const { kernel, space } = this.deps
+    const { kernel, runner, space } = this.deps
     const place = Cells.place(new URL(url, "http://object").href, CellEndpoints.read)
-    const found = await Effect.runPromise(kernel.space(space, { create: false }))
+    const found = await runner.promise(kernel.space(space, { create: false }))
     const viewer = await (token === undefined ? this.viewer(reader, url) : this.viewerOfToken(token))
     if (viewer === undefined) return Cells.follow(found, Cells.address(place), last)
     const cleared = found.reader(viewer)
     const address = Cells.address(place)
-    await Effect.runPromise(cleared.admit(address))
+    await runner.promise(cleared.admit(address))
     return ReaderRoutes.follow(cleared, address, last)
   }
 

@@ -19,6 +19,7 @@ import * as App from "../../ingress/App.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import * as Problem from "../../ingress/wire/Problem.ts"
 import * as Slice from "../../ingress/route/Slice.ts"
+import { Runner } from "../../ingress/wire/Runner.ts"
 import { StreamQuota } from "../../ingress/wire/StreamQuota.ts"
 import * as WorkerToken from "../../ingress/access/WorkerToken.ts"
 import { CurrentCursorKey } from "../../kernel/model/CursorKey.ts"
@@ -83,6 +84,8 @@ interface Opened {
   readonly due: () => number | undefined
   readonly alarm: Alarm
   readonly sockets: Sockets
+  /** Runs Effects with the context of the runtime. */
+  readonly runner: Runner
 }
 
 /**
@@ -139,13 +142,13 @@ export class SpaceHost {
   alarm(): Promise<void> {
     return this.turns.during(async () => {
       const { space } = this.place
-      const { alarm, due, kernel } = await this.opened("alarm")
+      const { alarm, due, kernel, runner } = await this.opened("alarm")
       alarm.ran()
       if (due() === undefined) return alarm.again(undefined)
       const idle = Effect.flatMap(kernel.space(space, { create: false }), (space) => space.idle)
       // A space that a caller removes meanwhile has no work left.
       const done = Effect.catchIf(idle, (error) => error instanceof SpaceStopped && error.isRemoved === true, () => Effect.void)
-      await Effect.runPromise(Effect.timeoutOrElse(done, { duration: LONGEST, orElse: () => Effect.void }))
+      await runner.promise(Effect.timeoutOrElse(done, { duration: LONGEST, orElse: () => Effect.void }))
       // A space that stopped is opened again by its own delay, or by this alarm.
       const next = kernel.opened(space) === undefined ? due() : kernel.due(space)
       alarm.again(next)
@@ -163,11 +166,11 @@ export class SpaceHost {
       ForeignCaller.check(proof, settings.proof)
       // The name in an origin: its incarnation follows.
       checkSpaceName(from.replace(/@[0-9a-f]+$/, ""))
-      const { kernel } = await this.opened()
+      const { kernel, runner } = await this.opened()
       const refusals = (error: PersistenceError) => rows.map(() => refusalOf(error))
       const { full } = this
       if (full !== undefined) return refusals(full)
-      const answers = await Effect.runPromise(Effect.catch(kernel.receive(space, from, rows), (error) => Effect.succeed(refusals(error))))
+      const answers = await runner.promise(Effect.catch(kernel.receive(space, from, rows), (error) => Effect.succeed(refusals(error))))
       // The sender forgets what the answer accepts.
       await storage.sync()
       return answers
@@ -183,7 +186,7 @@ export class SpaceHost {
     const { settings, space } = this.place
     return this.turns.during(async () => {
       ForeignCaller.check(proof, settings.proof)
-      return Pulled.make(this.opened().then(({ read }) => Effect.runPromise(read({ space, address, wait }))))
+      return Pulled.make(this.opened().then(({ read, runner }) => runner.promise(read({ space, address, wait }))))
     })
   }
 
@@ -226,18 +229,21 @@ export class SpaceHost {
     const due = (): number | undefined =>
       Effect.runSync(Effect.flatMap(persistence.spaces, ([there]) => there === undefined ? Effect.undefined : persistence.due(space)))
     const { addressOf } = Gate
+    const telemetry = new Telemetry(context)
     const { access: { public: open, rates = {} }, readers, token } = config
     const quota = StreamQuota.of({ readers, public: open })
     const { fetch, take } = App.make({ slices, kernel, hash, signer }, {
       quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, pages: {},
-      reporter: Context.get(context, CurrentReporter), telemetry: new Telemetry(context),
+      reporter: Context.get(context, CurrentReporter), telemetry,
       public: open, charges: { rates: new Rates(rates, Date.now), addressOf }, addressOf, closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined
     if (next !== undefined) alarm.arm(next)
-    const sockets = new Sockets({ state, space, kernel, readers: config.readers, quota, sessions, tokens })
-    return { alarm, due, fetch, kernel, sockets, take, read: Pages.reading({ kernel, hash }).read }
+    // The platform ends an object without notice, so no scope ends its fibers.
+    const runner = new Runner(telemetry.context)
+    const sockets = new Sockets({ state, space, kernel, runner, readers: config.readers, quota, sessions, tokens })
+    return { alarm, due, fetch, kernel, runner, sockets, take, read: Pages.reading({ kernel, hash, runner }).read }
   }
 
   /** The text of the variable with the key of the node. */
