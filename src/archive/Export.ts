@@ -1,11 +1,15 @@
 /**
  * Export: the state of a space at one durable beat as a frame, while later beats run.
  *
+ * A snapshot has the whole state. A range has what came after a beat at which another frame ended: it follows that frame, and the
+ * documents at its end are those of that frame with the changes of its journal.
+ *
  * Records are ordered by type and key, so one state has one root on every store and host. Memory holds a chunk or two, the digests
  * of the content that is referred to, and the copies of the pin.
  *
  * @module
  */
+import * as Data from "effect/Data"
 import * as Capability from "../frame/Capability.ts"
 import type { Chunk } from "../frame/Chunk.ts"
 import { FrameWriter } from "../frame/FrameWriter.ts"
@@ -13,15 +17,42 @@ import * as Header from "../frame/Header.ts"
 import * as Record from "../frame/Record.ts"
 import * as Row from "../frame/Row.ts"
 import type { Signer } from "../frame/Signature.ts"
+import * as CellLine from "../kernel/journal/CellLine.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
 import type { Pin } from "../kernel/view/Pin.ts"
 import { PART } from "../persistence/Backend.ts"
 import * as ContentReferences from "../persistence/ContentReferences.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import * as LargeContent from "../persistence/LargeContent.ts"
-import type { JournalRow } from "../persistence/Persistence.ts"
+import type { Anchor, JournalRow, ReceiptRow } from "../persistence/Persistence.ts"
 import { PersistenceError, StoreDamaged } from "../persistence/PersistenceError.ts"
 import * as ContentRecord from "./ContentRecord.ts"
+
+/** The end of another frame: its newest beat, and the first 16 or more digits of the digest of that beat. */
+export interface End {
+  readonly beat: number
+  readonly hash: string
+}
+
+/**
+ * No range of a space begins at the end of another frame.
+ */
+export class NoRange extends Data.TaggedError("NoRange")<{ readonly space: string; readonly beat: number; readonly reason: string }> {
+  readonly code = "export/no-range"
+  override get message() {
+    return `No range of space "${this.space}" follows beat ${this.beat}: ${this.reason}. Take a snapshot`
+  }
+}
+
+/**
+ * A space had no beat since the end of another frame. One that is at rest has a range nevertheless, since its queue may have grown.
+ */
+export class Unchanged extends Data.TaggedError("Unchanged")<{ readonly space: string; readonly beat: number }> {
+  readonly code = "export/unchanged"
+  override get message() {
+    return `Space "${this.space}" had no beat after beat ${this.beat}, so no range follows. The frame before is its newest state`
+  }
+}
 
 /** The parts of a space that an export takes. */
 export interface Parts {
@@ -29,6 +60,8 @@ export interface Parts {
   readonly history?: "all" | "none" | undefined
   /** Content with its bytes, or by its digest and size. Default: with its bytes. */
   readonly content?: "inline" | "refs" | undefined
+  /** The end of the frame that a range follows, with its whole journal. Default: none, for a snapshot. */
+  readonly since?: End | undefined
 }
 
 /** The host that makes a frame: its hash, and the key that signs. */
@@ -43,28 +76,32 @@ const PAGE = 64
 /** An export of a pinned state. */
 class Export {
   private readonly pin: Pin
-  private readonly parts: Required<{ readonly [Name in keyof Parts]: NonNullable<Parts[Name]> }>
+  private readonly parts: Required<{ readonly [Name in "content" | "history"]: NonNullable<Parts[Name]> }>
+  /** The end of the frame before a range. */
+  private readonly since: Anchor | undefined
   private readonly rows: ReadonlyArray<JournalRow>
   private readonly content = new Set<string>()
   private readonly signer: Signer | undefined
   readonly writer: FrameWriter
 
-  constructor(pin: Pin, { hash, signer }: Maker, { content = "inline", history = "all" }: Parts) {
+  constructor(pin: Pin, { hash, signer }: Maker, { content = "inline", history: wanted = "all", since }: Parts) {
+    const history = since === undefined ? wanted : "all"
     this.pin = pin
     this.signer = signer
     this.parts = { content, history }
+    this.since = since && endIn(pin, since)
     const { anchor, head, origin, space } = pin
     this.rows = history === "none" ? [...pin.journal(head.beat)] : []
     const [newest] = this.rows
     this.writer = new FrameWriter({
       v: Header.VERSION,
-      kind: "snapshot",
+      kind: this.since === undefined ? "snapshot" : "range",
       space,
       origin,
-      from: -1,
+      from: this.since?.beat ?? -1,
       to: head.beat,
       head: { beat: head.beat, hash: head.hash },
-      anchor: newest === undefined ? anchor : { beat: newest.beat - 1, hash: Journal.prevOf(newest.text) ?? "" },
+      anchor: this.since ?? (newest === undefined ? anchor : { beat: newest.beat - 1, hash: Journal.prevOf(newest.text) ?? "" }),
       format: Header.ROWS,
       caps: Capability.of([
         content === "inline" ? "content" : "content_ref", "observations", ...history === "all" ? ["history" as const] : [],
@@ -77,17 +114,15 @@ class Export {
 
   /** The chunks of all records, with pauses between them. */
   async *chunks(): AsyncGenerator<Chunk> {
-    yield* this.cells()
+    if (this.since === undefined) yield* this.cells()
     this.pin.pass()
     yield* this.journal()
     for (const rows of this.pin.queue()) {
       for (const row of rows) yield* this.row("queue", row)
       await this.pin.rest()
     }
-    const { parts: { history }, pin: { head } } = this
     for (const rows of this.pin.receipts()) {
-      // Without its beat, only the digest of a caller's id tells something.
-      for (const row of rows) if (history === "all" || row.digest !== undefined || row.beat === head.beat) yield* this.row("receipt", row)
+      for (const row of rows) if (this.isTaken(row)) yield* this.row("receipt", row)
       await this.pin.rest()
     }
     for (const row of this.pin.observations()) {
@@ -96,6 +131,12 @@ class Export {
     }
     for (const hash of [...this.content].sort()) yield* this.contentOf(hash)
     yield* await this.writer.seal(this.signer)
+  }
+
+  private isTaken({ beat, digest }: ReceiptRow): boolean {
+    if (this.since !== undefined) return beat > this.since.beat
+    // Without its beat, only the digest of a caller's id tells something.
+    return this.parts.history === "all" || digest !== undefined || beat === this.pin.head.beat
   }
 
   private async *cells(): AsyncGenerator<Chunk> {
@@ -116,7 +157,8 @@ class Export {
   }
 
   private async *journal(): AsyncGenerator<Chunk> {
-    const { anchor, head } = this.pin
+    const { head } = this.pin
+    const anchor = this.since ?? this.pin.anchor
     let { hash } = anchor
     for (const row of this.parts.history === "none" ? this.rows : this.pin.journal(anchor.beat + 1)) {
       if (row.beat > head.beat) break
@@ -134,7 +176,10 @@ class Export {
   }
 
   private row<T extends Row.RowType>(type: T, row: Row.Rows[T]): ReadonlyArray<Chunk> {
-    if ("text" in row) for (const hash of ContentReferences.of(row.text)) this.content.add(hash)
+    if ("text" in row) {
+      const hashes = type === "journal" && this.since !== undefined ? contentSince(row.text) : ContentReferences.of(row.text)
+      for (const hash of hashes) this.content.add(hash)
+    }
     return this.writer.add(Row.write(type, row))
   }
 
@@ -159,6 +204,36 @@ class Export {
       await pin.rest()
     }
   }
+}
+
+/**
+ * The row of the journal with which another frame ended.
+ *
+ * @throws NoRange, Unchanged
+ */
+const endIn = (pin: Pin, { beat, hash }: End): Anchor => {
+  const { anchor, head, space } = pin
+  if (beat < anchor.beat) throw new NoRange({ space, beat, reason: `its journal is kept from beat ${anchor.beat + 1} on` })
+  if (beat > head.beat) throw new NoRange({ space, beat, reason: `its newest beat is ${head.beat}` })
+  const [row] = beat === anchor.beat ? [anchor] : pin.journal(beat)
+  if (row?.beat !== beat || !row.hash.startsWith(hash)) throw new NoRange({ space, beat, reason: "its beat of that number is another one" })
+  if (beat === head.beat && !pin.isAtRest) throw new Unchanged({ space, beat })
+  return { beat, hash: row.hash }
+}
+
+/**
+ * The content that a row of the journal brings: each to which it refers, except that of the documents before their changes, which is
+ * in the frames before.
+ */
+const contentSince = (text: string): Iterable<string> => {
+  const hashes = new Set(ContentReferences.of(text))
+  if (hashes.size === 0) return hashes
+  const { cells, content = [], made = [] } = Journal.parse(text)
+  for (const { before } of cells.map(CellLine.read)) {
+    for (const hash of ContentReferences.of(JSON.stringify(before) ?? "")) hashes.delete(hash)
+  }
+  for (const hash of [...content, ...made]) hashes.add(hash)
+  return hashes
 }
 
 /**

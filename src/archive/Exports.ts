@@ -34,7 +34,7 @@ export class ExportOver extends Data.TaggedError("ExportOver")<{ readonly space:
 }
 
 /** The failures of an export. */
-export type ExportError = ExportOutrun | ExportOver | PersistenceError | ReadError
+export type ExportError = ExportOutrun | ExportOver | Export.NoRange | Export.Unchanged | PersistenceError | ReadError
 
 /** A part of a frame, with the numbers of its first chunk and of the one after it. */
 interface Part {
@@ -50,6 +50,8 @@ interface Session {
   /** The piece that did not fit into the newest part. */
   left: Uint8Array | undefined
   newest: Part | undefined
+  /** Whether the newest part has the seal. */
+  isOver: boolean
   idle: Fiber.Fiber<void> | undefined
 }
 
@@ -72,6 +74,8 @@ export class Exports {
       if (from !== undefined && newest?.from === from) return newest.bytes
       if (session === undefined || (newest?.next ?? 0) !== (from ?? 0)) return yield* new ExportOver({ space: space.name, from: from ?? 0 })
       const part = yield* Effect.tapError(this.next(session), () => this.end(space.name, session))
+      // The last part may be asked for again, and needs no pin.
+      if (session.isOver) yield* Scope.close(session.scope, Exit.void)
       yield* this.rest(space.name, session)
       return part.bytes
     })
@@ -84,7 +88,7 @@ export class Exports {
       const scope = yield* Scope.make()
       const pin = yield* Effect.onError(Scope.provide(space.pin, scope), () => Scope.close(scope, Exit.void))
       const session: Session = {
-        scope, pieces: Export.frame(pin, this.maker, parts), left: undefined, newest: undefined, idle: undefined
+        scope, pieces: Export.frame(pin, this.maker, parts), left: undefined, newest: undefined, isOver: false, idle: undefined
       }
       this.sessions.set(space.name, session)
       return session
@@ -105,6 +109,7 @@ export class Exports {
           pieces.push(step.value)
           size += step.value.length
         }
+        session.isOver = session.left === undefined
         const from = session.newest?.next ?? 0
         // The first piece of all is the opening, which has no number.
         const next = from + pieces.length
@@ -131,7 +136,8 @@ export class Exports {
 }
 
 /** The expected failures of an export; any other error is a defect. */
-const expected = (error: unknown): ExportError => {
-  if (error instanceof ExportOutrun || error instanceof PersistenceError || error instanceof SpaceStopped) return error
+export const expected = (error: unknown): ExportError => {
+  const classes = [ExportOutrun, Export.NoRange, Export.Unchanged, PersistenceError, SpaceStopped]
+  if (classes.some((known) => error instanceof known)) return error as ExportError
   throw error
 }

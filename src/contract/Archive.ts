@@ -12,19 +12,27 @@ import { words } from "./Words.ts"
 /** The most bytes of one part of a frame over HTTP: 16 MiB. */
 export const MAX_PART = 16_777_216
 
+/** The end of a frame, as a query has it. */
+const SINCE = /^\d{1,15}-[0-9a-f]{16,64}$/
+
 /** The export of a space. */
 export const exported = Endpoint.make("GET", ARCHIVE.export, {
   does: words(
     "The space at one durable beat as a frame, while its beats run: the first part of a new export, or the part that begins with chunk " +
-    "`from`. The part with the seal is the last. A new export of a space ends the one before, and so do 10 minutes without a request."
+    "`from`. The part with the seal is the last. A new export of a space ends the one before, and so do 10 minutes without a request. " +
+    "With `since` it is a range: the journal after the end of another frame, with the queue and the observations of its own end."
   ),
   query: () => Schema.Struct({
     from: Query.count(),
     history: Schema.Literals(["all", "none"]).annotate({ expected: "all or none", description: "all" }).pipe(Schema.optionalKey),
-    content: Schema.Literals(["inline", "refs"]).annotate({ expected: "inline or refs", description: "inline" }).pipe(Schema.optionalKey)
+    content: Schema.Literals(["inline", "refs"]).annotate({ expected: "inline or refs", description: "inline" }).pipe(Schema.optionalKey),
+    since: Schema.String.check(Schema.isPattern(SINCE)).annotate({
+      expected: "the beat at which a frame ended, - and 16 to 64 digits of its digest",
+      description: " of the frame before, such as `12-0f3c91ab5e77d204`"
+    }).pipe(Schema.optionalKey)
   }),
   answer: () => Schema.Uint8Array,
-  refusals: ["export/outrun", "export/over", "store/damaged"],
+  refusals: ["export/no-range", "export/outrun", "export/over", "export/unchanged", "store/damaged"],
   verb: "admin"
 })
 

@@ -35,7 +35,8 @@ const codes = {
   /** It is over, or in a state in which that cannot be done. */
   closed: [
     "beat/aborted", "control/refused", "flow/exists", "flow/state", "io/finished", "io/unheard", "link/loop", "ops/closed", "ops/held",
-    "ops/unheard", "registry/cycle", "run/state", "rv/finished", "export/over", "export/outrun",
+    "ops/unheard", "registry/cycle", "run/state", "rv/finished", "export/no-range", "export/over", "export/outrun",
+    "export/unchanged",
     "rv/ledger-missing", "rv/not-quarantined", "rv/untold", "signal/discarded",
     "space/exists", "space/held", "store/unfinished"
   ],

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import type { End } from "../../archive/Export.ts"
 import { Exports } from "../../archive/Exports.ts"
 import { Imports } from "../../archive/Imports.ts"
 import * as Endpoints from "../../contract/Archive.ts"
@@ -15,14 +16,20 @@ import type { SpaceTable } from "./SpaceTable.ts"
 
 const ID = /^[a-z0-9]{8,64}$/
 
+/** The end of the frame before a range, of its form in a query. */
+const endOf = (since: string | undefined): End | undefined => {
+  const [beat, hash] = since?.split("-") ?? []
+  return hash === undefined ? undefined : { beat: Number(beat), hash }
+}
+
 /**
  * Adds the routes to a table.
  */
 export const routes = (table: SpaceTable, { hash, kernel, signer }: Pick<RouteContext, "hash" | "kernel" | "signer">): void => {
   const exports = new Exports({ hash, signer })
   const imports = new Imports({ kernel, hash })
-  table.ofSpace(Endpoints.exported, (space, { query: { content, from, history } }) =>
-    Effect.map(exports.part(space, from, { history, content }), (bytes) =>
+  table.ofSpace(Endpoints.exported, (space, { query: { content, from, history, since } }) =>
+    Effect.map(exports.part(space, from, { history, content, since: endOf(since) }), (bytes) =>
       new Response(new Uint8Array(bytes), { headers: { "content-type": "application/octet-stream", "cache-control": "no-store" } })))
   table.serve(Endpoints.imported, ({ params: { id, space }, request }) => Effect.gen(function*() {
     const from = Body.count(new URL(request.url).searchParams.get("from") ?? "")

@@ -13,7 +13,7 @@ import { HistoricStore } from "../history/HistoricStore.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { Turn } from "../model/Pacemaker.ts"
-import { origin } from "../model/SpaceMode.ts"
+import { origin, stateOf } from "../model/SpaceMode.ts"
 
 /** The most characters of all copies of a pin: 16 MiB. */
 export const MAX_COPIES = 16_777_216
@@ -38,7 +38,7 @@ export class ExportOutrun extends Data.TaggedError("ExportOutrun")<{ readonly sp
 }
 
 /** The members of the state of a space that pins use. */
-export type State = Pick<LiveState, "host" | "mode" | "number" | "space" | "store">
+export type State = Pick<LiveState, "held" | "host" | "mode" | "number" | "space" | "store">
 
 /** The parts of a space that pins use. */
 export interface Parts {
@@ -60,6 +60,10 @@ export class Pin {
   readonly head: Head
   /** The predecessor of the oldest journal row. */
   readonly anchor: Anchor
+  /** Whether the space takes signals without a beat: it is held, or does not run. */
+  readonly isAtRest: boolean
+  /** Whether the space is a copy that was not released. */
+  readonly isDetached: boolean
   private readonly parts: Parts
   private readonly host: State["host"]
   private readonly store: State["store"]
@@ -68,8 +72,10 @@ export class Pin {
   private readonly began: number
   private since: number
 
-  constructor({ host, mode, number, space, store }: State, parts: Parts) {
+  constructor({ held, host, mode, number, space, store }: State, parts: Parts) {
     this.space = space
+    this.isAtRest = held.has(space) || stateOf(mode) !== "running"
+    this.isDetached = mode.detached !== undefined
     this.origin = origin(mode, space)
     this.place = store.place
     this.head = store.head()
