@@ -11,7 +11,7 @@ import type * as Redacted from "../cell/Redacted.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Signer } from "../frame/Signature.ts"
 import type { Found } from "../loader/Loader.ts"
-import type { Reload } from "../loader/Reload.ts"
+import type { ReloadResult } from "../loader/ReloadResult.ts"
 import type { CliFailure } from "./CliFailure.ts"
 
 /** The request handler of the ingress. */
@@ -23,7 +23,7 @@ export type Fetch = (request: Request, address?: () => string | undefined) => Re
 export interface Project {
   readonly found: Found
   /** The reloads after changes of files. Modules are reloaded while the stream runs. */
-  readonly reloads: Effect.Effect<Stream.Stream<Reload>>
+  readonly reloads: Effect.Effect<Stream.Stream<ReloadResult>>
   readonly fetch: Fetch
   /** Opens every space, so that its pending signals run. Reports each space that cannot be opened. */
   readonly resume: Effect.Effect<void>

@@ -33,7 +33,7 @@ export interface Verb {
   readonly isControl?: boolean
   /**
    * For a verb of workers, who show a token of the record: the variable of the environment that has it on the command line.
-   * The guard of a server lets only the path of `REPORT` in `Paths.ts` pass with such a token alone.
+   * A server lets only the path of `REPORT` in `Paths.ts` pass with such a token alone.
    */
   readonly worker?: string
   /** The line of the command line that confirms it, from the id, the beat and the whole answer. */

@@ -29,9 +29,9 @@ import * as Control from "./route/Control.ts"
 import * as Stores from "./route/Stores.ts"
 import * as Cors from "./access/Cors.ts"
 import * as FaceRoutes from "./route/FaceRoutes.ts"
-import * as Guard from "./access/Guard.ts"
+import * as ConfiguredAccess from "./access/ConfiguredAccess.ts"
 import * as Json from "./wire/Json.ts"
-import * as Lists from "./route/Lists.ts"
+import * as RuntimeLists from "./route/RuntimeLists.ts"
 import * as Pages from "./Pages.ts"
 import * as PublicAccess from "./access/PublicAccess.ts"
 import * as RateLimit from "./access/RateLimit.ts"
@@ -67,7 +67,7 @@ export interface Services {
 }
 
 /** The settings of the application. */
-export interface Options extends Guard.Rules {
+export interface Options extends ConfiguredAccess.Rules {
   /** Receives each failure of the runtime. The response body omits its details. */
   readonly reporter: Reporter
   /** Receives the spans and metrics of requests, and has the context of their Effects; without it, they have no listener. */
@@ -141,7 +141,7 @@ export const make = (services: Services, options: Options): App => {
   const context = {
     ...services, signer: services.signer, runner, stream, transfers: new Transfers({ runner }), isDebugged: options.debug === true
   }
-  runtimeRoutes(table, services, Guard.make(options))
+  runtimeRoutes(table, services, ConfiguredAccess.make(options))
   spaceRoutes(table, context, slices)
   const reading = Pages.reading({ ...services, runner })
   for (const [path, page] of Object.entries(options.pages)) table.page(path, ({ signal }) => Pages.send(page, reading, signal))
@@ -169,7 +169,7 @@ export const make = (services: Services, options: Options): App => {
     const network = kind === "public" ? RateLimit.networkAt(limits ?? options, request, address()) : undefined
     return streams.answered(request, { by: access, network }, given)
   }
-  // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
+  // Access is decided before Hono, not by middleware: Hono dispatches a route without middleware on a faster path.
   const limited = (request: Request, access: Access.Access, caller: Caller): Response | Promise<Response> => {
     const given = () => Access.answered(access, (access) => answer(request, access, caller))
     return limits === undefined ? given() : RateLimit.within(limits, { request, access, connection: caller.address() }, given)
@@ -256,11 +256,11 @@ const readiness = (stops: ReadonlyArray<Stop>, isOperator: boolean): Response =>
   )
 }
 
-const runtimeRoutes = (table: SpaceTable, { kernel, slices }: Services, refusal: Guard.Check): void => {
+const runtimeRoutes = (table: SpaceTable, { kernel, slices }: Services, refusal: ConfiguredAccess.Check): void => {
   table.serve(Spaces.live, () => Effect.succeed({ status: "live" } as const))
   table.serve(Spaces.ready, ({ request }) =>
     Effect.map(Effect.andThen(kernel.ready, kernel.stops), (stops) => readiness(stops, refusal(request) === undefined)))
-  Lists.routes(table, slices, kernel.enzymes)
+  RuntimeLists.routes(table, slices, kernel.enzymes)
   table.serve(Spaces.list, ({ query: { after = "", limit } }) =>
     Effect.map(kernel.names({ after, limit }), ({ names, next }) => ({ spaces: names, next })))
   table.serve(Spaces.remove, ({ params: { space } }) => Effect.as(kernel.remove(space), { space, removed: true }))

@@ -11,7 +11,7 @@
 /** The oldest format that this version reads. */
 export const OLDEST = 10
 
-/** The newest format that this version reads. A store with a newer one is refused. */
+/** The newest format that this version reads. A store with a newer one is refused (`store/version`, by `sql/SqlOpening.ts`). */
 export const NEWEST = 12
 
 /** The newest format that every released version reads. A store gets it by itself where its data needs it. */

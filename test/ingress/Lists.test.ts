@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { Hash, Kernel, Reporter, Slices } from "systole"
 import * as Redacted from "../../src/cell/Redacted.ts"
 import * as App from "../../src/ingress/App.ts"
-import * as Lists from "../../src/ingress/route/Lists.ts"
+import * as RuntimeLists from "../../src/ingress/route/RuntimeLists.ts"
 import { BAR, COUNT, counted, filled, Rows } from "../kernel/view/ListedSpace.ts"
 import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -160,8 +160,8 @@ describe("A page of the modules of a runtime", () => {
     const handlers: Array<(asked: { readonly query: object }) => Effect.Effect<object>> = []
     const table = { serve: (_: unknown, handler: typeof handlers[number]) => handlers.push(handler) }
     const all = Array.from({ length: COUNT }, (_, i) => ({ enzyme: { name: `e${i}` } }))
-    const list: Lists.List = { endpoint: {} as never, field: "rows", has: () => true, row }
-    Lists.routes(table as never, [{ lists: [list] }], Effect.succeed(all as never))
+    const list: RuntimeLists.RuntimeList = { endpoint: {} as never, field: "rows", has: () => true, row }
+    RuntimeLists.routes(table as never, [{ lists: [list] }], Effect.succeed(all as never))
     const page = Effect.runSync(handlers[1]!({ query: { after: 100, limit: 10 } }))
     assert.deepStrictEqual(page, { rows: all.slice(100, 110), next: 110 })
     assert.strictEqual(made, 10)

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Reload } from "../../loader/Reload.ts"
+import type { ReloadResult } from "../../loader/ReloadResult.ts"
 
 /** The most names in a line. */
 const MAX_NAMES = 10
@@ -23,7 +23,7 @@ const named = (word: string, names: ReadonlyArray<string>): ReadonlyArray<string
 /**
  * The lines of a reload. The reporter prints the reason for which a module is broken.
  */
-export const lines = (reload: Omit<Reload, "found">): ReadonlyArray<string> => {
+export const lines = (reload: Omit<ReloadResult, "found">): ReadonlyArray<string> => {
   const { broken, enzymes, files, mended, millis, nodes, removed, restart } = reload
   const changed = [
     ...named("enzyme", enzymes),

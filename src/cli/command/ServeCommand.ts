@@ -12,7 +12,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Printable from "../../diagnostic/Printable.ts"
 import type { Config } from "../../loader/Config.ts"
 import type { Found } from "../../loader/Loader.ts"
-import type { Reload } from "../../loader/Reload.ts"
+import type { ReloadResult } from "../../loader/ReloadResult.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
 import * as DataFolder from "../DataFolder.ts"
 import { Host } from "../Host.ts"
@@ -67,14 +67,18 @@ const loaded = ({ broken, enzymes, nodes }: Found): string =>
   ].join(", ")
 
 /** Prints a reload. */
-const printReload = (reload: Reload, json: boolean) => {
+const printReload = (reload: ReloadResult, json: boolean) => {
   const { enzymes, files, found, mended, millis, nodes, removed, restart } = reload
   const told = { files, millis, swapped: { enzymes, nodes, removed }, mended, restart, ...report(found) }
   return Output.data(json, told, ReloadOutput.lines(reload))
 }
 
 /** Prints reloads, up to the one after which the process is to end, so that its supervisor starts another one. */
-const follow = Effect.fnUntraced(function*(reloads: Stream.Stream<Reload>, { kernel: { limits }, persistence }: Config, json: boolean) {
+const follow = Effect.fnUntraced(function*(
+  reloads: Stream.Stream<ReloadResult>,
+  { kernel: { limits }, persistence }: Config,
+  json: boolean
+) {
   const host = yield* Host
   let count = 0
   // Another process would not have what is in memory.

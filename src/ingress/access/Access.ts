@@ -10,7 +10,7 @@ import type { Checked, TokenSet } from "../../access/TokenSet.ts"
 import { LIVE, LOGIN, READY } from "../../contract/Paths.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type { Access, Public } from "./Caller.ts"
-import * as Guard from "./Guard.ts"
+import * as ConfiguredAccess from "./ConfiguredAccess.ts"
 import type { RequestRefused } from "../wire/Problem.ts"
 import type { SessionAccess } from "./SessionAccess.ts"
 import * as WorkerToken from "./WorkerToken.ts"
@@ -46,9 +46,13 @@ export type Decide = (request: Request, isSpent?: IsSpent) => Access | Promise<A
  * Creates the decision on requests. It is a promise where tokens have to be loaded. The token of the configuration is checked first, so
  * that it needs none of them.
  */
-export const make = (rules: Guard.Rules, hash: Hash["Service"], { bearer, reads = none, sessions, set }: Partial<Known> = {}): Decide => {
-  const refusal = Guard.make(rules)
-  const readerOf = Guard.readers(rules, hash)
+export const make = (
+  rules: ConfiguredAccess.Rules,
+  hash: Hash["Service"],
+  { bearer, reads = none, sessions, set }: Partial<Known> = {}
+): Decide => {
+  const refusal = ConfiguredAccess.make(rules)
+  const readerOf = ConfiguredAccess.readers(rules, hash)
   return (request, isSpent = never) => {
     // Each look at a header costs as much as the comparison of a secret.
     const authorization = request.headers.get("authorization")
@@ -116,7 +120,7 @@ export const accessOf = (tokens: TokenSet | undefined) => (checked: Checked): Ac
   return { kind: "refused" in checked ? "refused" : "credential", ...checked }
 }
 
-/** The kind of a request that passes although the guard refused it: to an open path, or a worker's report with a rendezvous token. */
+/** The kind of a request that passes without a token of the configuration: to an open path, or a report with a rendezvous token. */
 const openTo = (request: Request, authorization: string | null, { code }: RequestRefused): "open" | "worker" | undefined => {
   const path = pathOf(request)
   if (open.has(path)) return "open"

@@ -9,7 +9,7 @@ import { cellIn, spaceIn, SPACES } from "../../contract/Paths.ts"
 import * as PublicReads from "../../contract/PublicReads.ts"
 import { pathOf } from "./Access.ts"
 import type { Public } from "./Caller.ts"
-import { isUpgrade } from "./Guard.ts"
+import { isUpgrade } from "./RequestOrigin.ts"
 
 /** The ids of the cells that everybody reads, by their space. */
 const inSpaces = (reads: ReadonlyArray<PublicReads.PublicRead>): ReadonlyMap<string, ReadonlyArray<string>> => {

@@ -11,7 +11,8 @@ import type { Checked, TokenSet } from "../../access/TokenSet.ts"
 import { CSRF, SESSION } from "../../contract/Paths.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import type { Access, By } from "./Caller.ts"
-import * as Guard from "./Guard.ts"
+import type * as ConfiguredAccess from "./ConfiguredAccess.ts"
+import * as RequestOrigin from "./RequestOrigin.ts"
 import * as SessionCookie from "./SessionCookie.ts"
 import { RequestRefused } from "../wire/Problem.ts"
 
@@ -50,7 +51,7 @@ export class SessionAccess {
   /** The operator and the readers, by the names of their credentials. */
   private readonly owners: ReadonlyMap<string, Owner<Access>>
 
-  constructor({ readers = [], token }: Guard.Rules, hash: Pick<Hash["Service"], "hex">, { sessions, tokens }: Parts) {
+  constructor({ readers = [], token }: ConfiguredAccess.Rules, hash: Pick<Hash["Service"], "hex">, { sessions, tokens }: Parts) {
     this.sessions = sessions
     this.tokens = tokens
     this.owners = new Map<string, Owner<Access>>([
@@ -106,7 +107,7 @@ const accessOf = (found: Checked): Access => ({ kind: "refused" in found ? "refu
  */
 const isDoubtful = (request: Request): boolean => {
   const { headers, method } = request
-  const isSafe = (method === "GET" || method === "HEAD") && !Guard.isUpgrade(headers)
+  const isSafe = (method === "GET" || method === "HEAD") && !RequestOrigin.isUpgrade(headers)
   if (isSafe || headers.has(CSRF)) return false
-  return !(Guard.originOf(request) === "own" && SessionCookie.isSentBy(headers.get("origin") ?? "", request))
+  return !(RequestOrigin.originOf(request) === "own" && SessionCookie.isSentBy(headers.get("origin") ?? "", request))
 }

@@ -5,9 +5,9 @@
  */
 import { flows } from "../../contract/Spaces.ts"
 import * as Flow from "../../flow/Flow.ts"
-import type { List } from "./Lists.ts"
+import type { RuntimeList } from "./RuntimeLists.ts"
 
 /** The list. */
-export const lists: ReadonlyArray<List> = [
+export const lists: ReadonlyArray<RuntimeList> = [
   { endpoint: flows, field: "flows", has: (enzyme) => Flow.planOf(enzyme) !== undefined, row: ({ enzyme }) => Flow.describe(enzyme) ?? {} }
 ]

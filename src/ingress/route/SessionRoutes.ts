@@ -11,7 +11,7 @@ import { verbs } from "../../contract/Endpoint.ts"
 import { LOGIN } from "../../contract/Paths.ts"
 import * as Endpoints from "../../contract/Sessions.ts"
 import * as Json from "../wire/Json.ts"
-import * as Guard from "../access/Guard.ts"
+import * as RequestOrigin from "../access/RequestOrigin.ts"
 import * as LoginPage from "../access/SessionLogin.ts"
 import { RequestRefused } from "../wire/Problem.ts"
 import type { By } from "../access/Caller.ts"
@@ -71,7 +71,7 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
     return { expires, link: `${LOGIN}#${Redacted.value(pass)}` }
   }
   const cookie = async ({ by, credential, request }: Asked): Promise<Response> => {
-    if (Guard.originOf(request) === "other") throw elsewhere
+    if (RequestOrigin.originOf(request) === "other") throw elsewhere
     const made = await sessions.make("cookie", await redeemed(by, credential), millis)
     const headers = { ...Json.noStore.headers, "set-cookie": SessionCookie.header(request, made.pass, secondsOf(made, sessions.now)) }
     return Json.answer({ expires: made.expires }, { status: 201, headers })

@@ -10,7 +10,7 @@ import * as SliceTable from "../../ledger/SliceTable.ts"
 import type { KernelSlice } from "../../kernel/api/Slice.ts"
 import * as SpaceFace from "../../kernel/api/SpaceFace.ts"
 import * as FaceRoutes from "./FaceRoutes.ts"
-import type { List } from "./Lists.ts"
+import type { RuntimeList } from "./RuntimeLists.ts"
 import type { RouteContext } from "../wire/RouteContext.ts"
 import type { SpaceTable } from "./SpaceTable.ts"
 
@@ -21,7 +21,7 @@ export interface Slice extends KernelSlice {
   /** The face of its ledger. The commands of the ledger and its part of the reference are made from it. */
   readonly face?: Face
   /** Its routes that concern no space. */
-  readonly lists?: ReadonlyArray<List>
+  readonly lists?: ReadonlyArray<RuntimeList>
   /** Adds its routes that concern a space. */
   readonly routes?: (table: SpaceTable, context: RouteContext) => void
 }

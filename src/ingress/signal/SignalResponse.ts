@@ -11,7 +11,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Nearest from "../../cell/Nearest.ts"
 import type { Receipt } from "../../kernel/model/Receipt.ts"
 import type { Accepted, PostedSignal, Space } from "../../kernel/view/Space.ts"
-import * as EventOver from "../wire/EventOver.ts"
+import * as EventFailed from "../wire/EventFailed.ts"
 import * as Json from "../wire/Json.ts"
 import * as Wire from "../wire/Wire.ts"
 import type { Runner } from "../wire/Runner.ts"
@@ -114,8 +114,8 @@ export const taken = (space: string, accepted: Omit<Accepted, "beat">): Answer =
 }
 
 /** Answers once an event is over: with its receipt, or with the failure of its end. */
-export const over = (space: string, event: EventOver.Over, { answered, fail }: Hears): void => {
-  const failure = EventOver.of(event, placeOf(space, event.id))
+export const over = (space: string, event: EventFailed.ReceiptAnswer, { answered, fail }: Hears): void => {
+  const failure = EventFailed.of(event, placeOf(space, event.id))
   if (failure === undefined) answered({ status: 200, location: placeOf(space, event.id), body: event })
   else fail(failure)
 }

@@ -7,7 +7,7 @@
  * @module
  */
 import * as Refusal from "../../contract/Refusal.ts"
-import type { EventOver, Over } from "./EventOver.ts"
+import type { EventFailed, ReceiptAnswer } from "./EventFailed.ts"
 import type { CellHeld, IdAmbiguous, SpaceStopped } from "../../kernel/model/SpaceError.ts"
 
 /**
@@ -79,7 +79,7 @@ export interface Problem {
   /** The events that an own id names, newest first: at most 20. */
   readonly events?: ReadonlyArray<{ readonly id: string; readonly status: string; readonly enzymes: ReadonlyArray<string> }>
   /** The receipt of the event that is over, for a request that waited for its end. */
-  readonly event?: Over
+  readonly event?: ReceiptAnswer
 }
 
 /**
@@ -101,7 +101,7 @@ export const of = (failure: unknown): Problem => {
   const trouble = isOfRemoval(failure) ? undefined : troubles[code]
   const detail = trouble?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
   const problem: Problem = { type: "about:blank", title, status, detail, code }
-  if (isOver(failure)) return { ...problem, event: failure.event }
+  if (isFailedEvent(failure)) return { ...problem, event: failure.event }
   if (isAmbiguous(failure)) return { ...problem, events: failure.events.map(eventOf) }
   return isHeld(failure) ? { ...problem, retry_at: failure.at } : problem
 }
@@ -127,7 +127,8 @@ const isOfRemoval = (failure: unknown): boolean => (failure as Partial<SpaceStop
 /** By its tag, because the class would bring the runtime into the Worker in front. */
 const isHeld = (failure: unknown): failure is CellHeld => (failure as { readonly _tag?: unknown } | undefined)?._tag === "CellHeld"
 
-const isOver = (failure: unknown): failure is EventOver => (failure as { readonly _tag?: unknown } | undefined)?._tag === "EventOver"
+const isFailedEvent = (failure: unknown): failure is EventFailed =>
+  (failure as { readonly _tag?: unknown } | undefined)?._tag === "EventFailed"
 
 const isAmbiguous = (failure: unknown): failure is IdAmbiguous =>
   (failure as { readonly _tag?: unknown } | undefined)?._tag === "IdAmbiguous"
@@ -157,7 +158,7 @@ export const response = (failure: unknown): Response => {
 
 /** The path of the receipt, for an event that is over. */
 export const placeOf = (failure: unknown): { readonly location?: string } =>
-  isOver(failure) ? { location: failure.location } : {}
+  isFailedEvent(failure) ? { location: failure.location } : {}
 
 const codeOf = (failure: unknown): string | undefined => {
   const { code } = failure instanceof Error ? failure as { readonly code?: unknown } : {}

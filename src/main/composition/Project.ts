@@ -35,7 +35,7 @@ import * as NodeKey from "../../loader/NodeKey.ts"
 import * as Restored from "../../loader/Restored.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import * as Page from "../../loader/Page.ts"
-import type { Reload } from "../../loader/Reload.ts"
+import type { ReloadResult } from "../../loader/ReloadResult.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { CurrentContentStore } from "../../persistence/LargeContent.ts"
@@ -66,7 +66,7 @@ import * as PluginTelemetry from "../../loader/PluginTelemetry.ts"
 export interface Project {
   readonly found: Loader.Found
   /** The reloads after changes of files. Modules are reloaded while the stream runs. */
-  readonly reloads: Effect.Effect<Stream.Stream<Reload>>
+  readonly reloads: Effect.Effect<Stream.Stream<ReloadResult>>
   readonly kernel: Kernel["Service"]
   /** The ingress, ready to be served. */
   readonly app: ReturnType<typeof App.make>

@@ -14,7 +14,7 @@ import * as Config from "../../loader/Config.ts"
 import type { InvalidConfig } from "../../loader/InvalidConfig.ts"
 import * as Loader from "../../loader/Loader.ts"
 import { type Change, type ModuleBroken, ModuleHost } from "../../loader/ModuleHost.ts"
-import * as Reload from "../../loader/Reload.ts"
+import * as ReloadResult from "../../loader/ReloadResult.ts"
 
 /** The digest of the configuration's file with all that it imports; `undefined` without a file. */
 export type Configuration = Effect.Effect<string | undefined, ModuleBroken | InvalidConfig, ModuleHost>
@@ -39,7 +39,9 @@ interface State {
 /**
  * The reloads, from the configuration of this moment on. Modules are watched while the stream runs.
  */
-export const make = ({ configuration, context, found, reporter, sources }: Parts): Effect.Effect<Stream.Stream<Reload.Reload>> => {
+export const make = (
+  { configuration, context, found, reporter, sources }: Parts
+): Effect.Effect<Stream.Stream<ReloadResult.ReloadResult>> => {
   const next = (before: State, change: Change) =>
     Effect.gen(function*() {
       const found = yield* Loader.reload(before.found, sources)
@@ -48,15 +50,15 @@ export const make = ({ configuration, context, found, reporter, sources }: Parts
       const failure = Result.isFailure(loaded) ? loaded.failure : undefined
       if (failure !== undefined && failure.message !== before.failure) reporter.report(UnexpectedFailure.of(failure))
       const digest = Result.isSuccess(loaded) ? loaded.success : before.digest
-      const reload: Reload.Reload = {
-        ...Reload.between(before.found, found),
+      const reload: ReloadResult.ReloadResult = {
+        ...ReloadResult.between(before.found, found),
         found,
         files: named(change.files(), changedModules(before.found, found)),
         millis,
-        restart: [...digest === before.digest ? [] : [Config.FILE], ...Reload.changedPlugins(before.found, found)]
+        restart: [...digest === before.digest ? [] : [Config.FILE], ...ReloadResult.changedPlugins(before.found, found)]
       }
       const now: State = { found, digest, failure: failure?.message }
-      return [now, Reload.isEmpty(reload) ? [] : [reload]] as const
+      return [now, ReloadResult.isEmpty(reload) ? [] : [reload]] as const
     })
   const first = Effect.map(Effect.result(configuration), (loaded): State =>
     ({ found, digest: Result.isSuccess(loaded) ? loaded.success : undefined }))

@@ -12,7 +12,7 @@ import { workerData } from "node:worker_threads"
 import type { Topic } from "../../diagnostic/Topic.ts"
 import * as RunBoard from "../../kernel/watchdog/RunBoard.ts"
 import { ThreadBoard } from "../../kernel/watchdog/ThreadBoard.ts"
-import { Guard, type Held, HELD_MILLIS, type Limits, LOOK_MILLIS } from "./Guard.ts"
+import { HELD_MILLIS, INSPECTION_MILLIS, type Limits, RunInspector, type ThreadHolder } from "./RunInspector.ts"
 import * as Supervised from "./Supervised.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 
@@ -30,7 +30,7 @@ const HELD: Topic = "thread/held"
 
 const { endFile, folder, memory, threadMemory, ...limits } = workerData as Data
 const board = new RunBoard.RunBoard(memory)
-const guard = new Guard(board, limits, new ThreadBoard(threadMemory))
+const inspector = new RunInspector(board, limits, new ThreadBoard(threadMemory))
 
 /** Prints a line. Standard error may be a closed or full pipe, which must not stop the watchdog. */
 const print = (line: string): void => attempt(() => writeSync(2, `${line}\n`))
@@ -45,7 +45,7 @@ const attempt = (act: () => void): void => {
 
 const named = (run: RunBoard.Run): string => `sev:crit run/stuck ${RunBoard.nameOf(run)}`
 
-const heldBy = ({ active, holder }: Held): string => {
+const heldBy = ({ active, holder }: ThreadHolder): string => {
   if (holder !== undefined) return `channel ${holder} holds the thread`
   const working = active.length === 0 ? "no channel has a job in progress" : `channels with jobs in progress: ${active.join(", ")}`
   return `code outside of runs holds the thread; ${working}`
@@ -65,8 +65,8 @@ const reasonOf = (end: ReadonlyArray<RunBoard.Run>): string =>
     ? "its thread is held beyond the limits of the waiting runs"
     : `${end.map(RunBoard.nameOf).join("; ")} did not return within its limit`
 
-const look = (): void => {
-  const { end, held, late } = guard.look(performance.now(), starved())
+const inspect = (): void => {
+  const { end, held, late } = inspector.inspect(performance.now(), starved())
   if (held !== undefined) print(`sev:crit ${HELD}: for ${HELD_MILLIS} ms, ${heldBy(held)}`)
   for (const run of late) {
     const next =
@@ -89,7 +89,7 @@ const look = (): void => {
   process.kill(process.pid, "SIGKILL")
 }
 
-setInterval(look, LOOK_MILLIS)
+setInterval(inspect, INSPECTION_MILLIS)
 
 // Deno delivers a signal to all threads. On other hosts the main thread sets the flag on the board.
 const { Deno } = globalThis as { readonly Deno?: { readonly addSignalListener: (signal: string, heard: () => void) => void } }

@@ -11,7 +11,7 @@ import { TokenAdmin } from "../../access/TokenAdmin.ts"
 import { REFERENCE } from "../../contract/Paths.ts"
 import * as Spaces from "../../contract/Spaces.ts"
 import type { By } from "../../ingress/access/Caller.ts"
-import * as Lists from "../../ingress/route/Lists.ts"
+import * as RuntimeLists from "../../ingress/route/RuntimeLists.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import { RouteTable } from "../../ingress/route/RouteTable.ts"
 import * as SignalRequest from "../../ingress/signal/SignalRequest.ts"
@@ -53,7 +53,7 @@ export interface Asked {
 export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
   const { settings: { config: { ingress, kernel, pages }, load, reporter, sessions, slices, tokens, webhooks } } = scene
   const table = new RouteTable({ reporter, tokens, absent: (path) => Slice.absentAt(slices, path) })
-  Lists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
+  RuntimeLists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
   table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
   const rendered = Page.withTexts(pages, unbuilt)
   for (const [path, page] of Object.entries(rendered)) table.page(path, ({ signal }) => Pages.send(page, reading(scene), signal))

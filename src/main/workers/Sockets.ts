@@ -22,7 +22,7 @@ import type { By } from "../../ingress/access/Caller.ts"
 import * as Cells from "../../ingress/route/Cells.ts"
 import * as Problem from "../../ingress/wire/Problem.ts"
 import * as ReaderRoutes from "../../ingress/route/ReaderRoutes.ts"
-import * as Guard from "../../ingress/access/Guard.ts"
+import * as RequestOrigin from "../../ingress/access/RequestOrigin.ts"
 import { withheld } from "../../ingress/route/RouteTable.ts"
 import type { Runner } from "../../ingress/wire/Runner.ts"
 import * as TokenView from "../../ingress/access/TokenView.ts"
@@ -91,7 +91,7 @@ interface Dependencies {
 /**
  * Whether a request asks for a socket.
  */
-export const isUpgrade = ({ headers, method }: Request): boolean => method === "GET" && Guard.isUpgrade(headers)
+export const isUpgrade = ({ headers, method }: Request): boolean => method === "GET" && RequestOrigin.isUpgrade(headers)
 
 /**
  * The sockets of one object.

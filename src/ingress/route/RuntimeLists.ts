@@ -12,7 +12,7 @@ import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { RouteTable } from "./RouteTable.ts"
 
 /** A list: its endpoint, the field of its rows in the answer, the enzymes of the runtime that it tells, and the row of each. */
-export interface List {
+export interface RuntimeList {
   readonly endpoint: Endpoint
   readonly field: string
   readonly has: (enzyme: Enzyme) => boolean
@@ -27,7 +27,7 @@ const describe = (enzyme: Enzyme): object =>
 const pathsOf = ({ declares }: Enzyme): ReadonlyArray<string> | undefined =>
   declares.length === 0 ? undefined : declares.flatMap(({ declared }) => declared?.template.path ?? [])
 
-const own: List = {
+const own: RuntimeList = {
   endpoint: Spaces.enzymes,
   field: "enzymes",
   has: () => true,
@@ -45,7 +45,7 @@ interface Query {
  */
 export const routes = (
   table: RouteTable,
-  slices: ReadonlyArray<{ readonly lists?: ReadonlyArray<List> }>,
+  slices: ReadonlyArray<{ readonly lists?: ReadonlyArray<RuntimeList> }>,
   enzymes: Effect.Effect<ReadonlyArray<Registration>, unknown>
 ): void => {
   for (const list of [own, ...slices.flatMap(({ lists = [] }) => lists)]) {
@@ -54,7 +54,7 @@ export const routes = (
 }
 
 /** A page of a list. It makes no rows but its own. */
-const page = ({ field, has, row }: List, enzymes: ReadonlyArray<Registration>, { after = 0, limit }: Query): object => {
+const page = ({ field, has, row }: RuntimeList, enzymes: ReadonlyArray<Registration>, { after = 0, limit }: Query): object => {
   const all = enzymes.filter(({ enzyme }) => has(enzyme))
   const end = after + limit
   return { [field]: all.slice(after, end).map(row), next: end < all.length && limit > 0 ? end : undefined }

@@ -1,5 +1,6 @@
 /**
- * Reloads: the modules that a change of files replaces in a running process.
+ * The result of a reload: the modules that a change of files replaced in a running process. `main/composition/Reloads.ts` replaces
+ * them.
  *
  * @module
  */
@@ -8,7 +9,7 @@ import type { Found } from "./Loader.ts"
 /**
  * The modules that differ between two loads, by their names, and their files.
  */
-export interface Swap {
+export interface ModuleChanges {
   /** The enzymes and nodes that are new or have other code. */
   readonly enzymes: ReadonlyArray<string>
   readonly nodes: ReadonlyArray<string>
@@ -21,9 +22,9 @@ export interface Swap {
 }
 
 /**
- * A reload after a change of files.
+ * The result of a reload after a change of files.
  */
-export interface Reload extends Swap {
+export interface ReloadResult extends ModuleChanges {
   readonly found: Found
   /** The changed files, relative to the project. */
   readonly files: ReadonlyArray<string>
@@ -36,7 +37,7 @@ export interface Reload extends Swap {
 /**
  * The difference between two loads.
  */
-export const between = (before: Found, now: Found): Swap => {
+export const between = (before: Found, now: Found): ModuleChanges => {
   const enzymes = now.enzymes.filter((item) => !before.enzymes.includes(item)).map(({ enzyme }) => enzyme.name)
   const nodes = now.nodes.filter((item) => !before.nodes.includes(item)).map(({ node }) => node.name)
   const [was, is] = [before, now].map(namesOf) as [ReadonlySet<string>, ReadonlySet<string>]
@@ -69,5 +70,5 @@ export const changedPlugins = (before: Found, now: Found): ReadonlyArray<string>
 /**
  * Whether no module, file or plugin differs after a reload.
  */
-export const isEmpty = ({ broken, enzymes, mended, nodes, removed, restart }: Reload): boolean =>
+export const isEmpty = ({ broken, enzymes, mended, nodes, removed, restart }: ReloadResult): boolean =>
   [broken, enzymes, mended, nodes, removed, restart].every(({ length }) => length === 0)

@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Redacted from "../../src/cell/Redacted.ts"
-import * as Guard from "../../src/ingress/access/Guard.ts"
+import * as ConfiguredAccess from "../../src/ingress/access/ConfiguredAccess.ts"
 import { serve } from "./TestIngress.ts"
 
 const token = "a-token-of-some-length"
 const known = Redacted.make(token)
 const request = (headers: Readonly<Record<string, string>>, url = "http://localhost:4200/v1/spaces") => new Request(url, { headers })
 
-describe("Guard", () => {
+describe("The access of a configuration", () => {
   it("requires the token if one is configured", () => {
-    const check = Guard.make({ token: known, loopback: true })
+    const check = ConfiguredAccess.make({ token: known, loopback: true })
     const codes = (authorization: string) => check(request({ authorization }))?.code
     assert.strictEqual(check(request({}))?.code, "auth/missing")
     assert.strictEqual(codes("Bearer wrong"), "auth/missing")
@@ -25,21 +25,21 @@ describe("Guard", () => {
     const drawn = "drawn-at-the-start"
     const localToken = Redacted.make(drawn)
     for (const rules of [{ token: known, localToken, loopback: true }, { token: undefined, localToken, loopback: true }]) {
-      const check = Guard.make(rules)
+      const check = ConfiguredAccess.make(rules)
       assert.isUndefined(check(request({ authorization: `Bearer ${drawn}` })))
       assert.strictEqual(check(request({ authorization: "Bearer wrong" }))?.code, "auth/missing")
     }
-    const check = Guard.make({ token: known, loopback: true })
+    const check = ConfiguredAccess.make({ token: known, loopback: true })
     assert.strictEqual(check(request({ authorization: "Bearer undefined" }))?.code, "auth/missing")
   })
 
   it("accepts any host name with the token", () => {
-    const check = Guard.make({ token: known, loopback: true })
+    const check = ConfiguredAccess.make({ token: known, loopback: true })
     assert.isUndefined(check(request({ authorization: `Bearer ${token}`, host: "shop.example" })))
   })
 
   it("refuses requests from pages of other sites without a token, except navigation", () => {
-    const check = Guard.make({ token: undefined, loopback: true })
+    const check = ConfiguredAccess.make({ token: undefined, loopback: true })
     const sent = (headers: Readonly<Record<string, string>>, method = "POST") =>
       check(new Request("http://localhost:4200/v1/spaces", { method, headers: { host: "localhost:4200", ...headers } }))?.code
     assert.strictEqual(sent({ origin: "https://evil.example" }), "host/refused")
@@ -68,7 +68,7 @@ describe("Guard", () => {
   })
 
   it("refuses to be framed by a page of another origin", () => {
-    const check = Guard.make({ token: undefined, loopback: true })
+    const check = ConfiguredAccess.make({ token: undefined, loopback: true })
     const led = (to: string) =>
       check({
         method: "GET",
@@ -80,7 +80,7 @@ describe("Guard", () => {
   })
 
   it("refuses a malformed host", () => {
-    const check = Guard.make({ token: undefined, loopback: true })
+    const check = ConfiguredAccess.make({ token: undefined, loopback: true })
     for (const host of ["127.999.1.1", "127.0.0.256:4200", "localhost:99999"]) {
       for (const origin of ["http://localhost:4200", `http://${host}`]) {
         assert.strictEqual(check(request({ host, origin }))?.code, "host/refused", `${host} ${origin}`)
@@ -90,7 +90,7 @@ describe("Guard", () => {
 
   it("refuses an unknown token even if no token is configured", () => {
     for (const loopback of [true, false]) {
-      const check = Guard.make({ token: undefined, loopback })
+      const check = ConfiguredAccess.make({ token: undefined, loopback })
       for (const authorization of ["Rendezvous wrong", "rendezvous", "Rendezvous 00ff", "Bearer x", "bearer"]) {
         assert.strictEqual(check(request({ authorization, host: "localhost:4200" }))?.code, "auth/missing", authorization)
       }
@@ -99,7 +99,7 @@ describe("Guard", () => {
   })
 
   it("accepts only local host names without a token", () => {
-    const check = Guard.make({ token: undefined, loopback: true })
+    const check = ConfiguredAccess.make({ token: undefined, loopback: true })
     const code = (host: string) => check(request({ host }))?.code
     for (const host of ["localhost", "localhost:4200", "127.0.0.1:80", "[::1]:4200", "shop.localhost"]) assert.isUndefined(code(host), host)
     for (
@@ -112,7 +112,7 @@ describe("Guard", () => {
   })
 
   it("accepts any host name on a server that is not on a loopback address", () => {
-    assert.isUndefined(Guard.make({ token: undefined, loopback: false })(request({ host: "shop.example" })))
+    assert.isUndefined(ConfiguredAccess.make({ token: undefined, loopback: false })(request({ host: "shop.example" })))
   })
 
   it.effect("protects every path and method, for any URL", () =>

@@ -1,5 +1,5 @@
 /**
- * The guard: inspects the board from another thread, finds runs over their time limits, and decides when to end the
+ * The inspector of runs: reads the board from another thread, finds runs over their time limits, and decides when to end the
  * process.
  *
  * It accumulates the time between its inspections, with an upper bound for each interval. A clock adjustment or a
@@ -11,7 +11,7 @@ import { blamed, type RunBoard, type Run } from "../../kernel/watchdog/RunBoard.
 import { ThreadBoard } from "../../kernel/watchdog/ThreadBoard.ts"
 
 /** The interval between two inspections, in milliseconds. */
-export const LOOK_MILLIS = 100
+export const INSPECTION_MILLIS = 100
 
 /** The interval between two turns of the event loop that the host notes, in milliseconds. */
 export const TURN_MILLIS = 1000
@@ -19,7 +19,7 @@ export const TURN_MILLIS = 1000
 /** The time without a noted turn, at which code outside of runs holds the thread, in milliseconds. */
 export const HELD_MILLIS = 2 * TURN_MILLIS
 
-/** The time limits of the guard. */
+/** The time limits of the inspector. */
 export interface Limits {
   /** From the limit of a run to the end of the process, in milliseconds. */
   readonly stuckMillis: number
@@ -28,7 +28,7 @@ export interface Limits {
 }
 
 /** Code outside of runs that holds the thread. */
-export interface Held {
+export interface ThreadHolder {
   /** The channel whose code it is, if it is known. */
   readonly holder: string | undefined
   /** The channels with jobs in progress. */
@@ -36,16 +36,16 @@ export interface Held {
 }
 
 /** The result of an inspection. */
-export interface Found {
+export interface Inspection {
   /** Runs over their limits. Each is reported once. */
   readonly late: ReadonlyArray<Run>
   /** The runs to record before the process ends; `undefined` if it continues. */
   readonly end: ReadonlyArray<Run> | undefined
   /** The code outside of runs that has held the thread for {@link HELD_MILLIS}, reported once; otherwise `undefined`. */
-  readonly held: Held | undefined
+  readonly held: ThreadHolder | undefined
 }
 
-interface Seen {
+interface Observation {
   readonly progress: number
   /** The observed run time, in milliseconds. */
   readonly millis: number
@@ -61,7 +61,7 @@ interface Timed {
 /**
  * Tracks the run times across inspections.
  */
-export class Guard {
+export class RunInspector {
   private readonly board: RunBoard
   private readonly thread: ThreadBoard
   private readonly limits: Limits
@@ -69,7 +69,7 @@ export class Guard {
   /** The time without a noted turn, and whether it was reported. */
   private still = 0
   private isHeld = false
-  private seen: ReadonlyMap<number, Seen> = new Map()
+  private seen: ReadonlyMap<number, Observation> = new Map()
   private last: number | undefined
   private starved = 0
   private stopping = 0
@@ -84,9 +84,9 @@ export class Guard {
    * Inspects the board. `now` is a monotonic time in milliseconds, and `starved` the time for which the thread of the runs waited
    * for a core: other programs of the machine make no run late.
    */
-  look(now: number, starved = 0): Found {
+  inspect(now: number, starved = 0): Inspection {
     // A longer interval means that the machine was suspended or the process was stopped.
-    const interval = Math.min(now - (this.last ?? now), 2 * LOOK_MILLIS)
+    const interval = Math.min(now - (this.last ?? now), 2 * INSPECTION_MILLIS)
     const passed = Math.max(0, interval - (starved - this.starved))
     this.last = now
     this.starved = starved
@@ -94,8 +94,8 @@ export class Guard {
     const late: Array<Run> = []
     const isBusy = runs[0]?.place === 0
     // A run that waits, and never gave the thread back, may hold it itself; it is told as a run.
-    const held = this.lookAtTurns(passed, isBusy, runs.some(({ hasReturned }) => !hasReturned))
-    const seen = new Map<number, Seen>()
+    const held = this.inspectTurns(passed, isBusy, runs.some(({ hasReturned }) => !hasReturned))
+    const seen = new Map<number, Observation>()
     const timed: Array<Timed> = []
     for (const run of runs) {
       const before = this.seen.get(run.place)
@@ -119,7 +119,7 @@ export class Guard {
     return place === 0 || !isBusy && (!hasReturned || this.isHeld)
   }
 
-  private lookAtTurns(passed: number, isBusy: boolean, mayBeRun: boolean): Held | undefined {
+  private inspectTurns(passed: number, isBusy: boolean, mayBeRun: boolean): ThreadHolder | undefined {
     const { active, holder, turns } = this.thread
     this.still = turns === 0 || turns !== this.turns || isBusy ? 0 : this.still + passed
     this.turns = turns

@@ -1,5 +1,5 @@
 /**
- * Authentication of requests: by bearer token or, if no token is configured, by local origin.
+ * The access that a configuration gives: by the token of the operator or of a reader or, without a token, by local origin.
  *
  * A web page can reach a server on a loopback address in two ways. With DNS rebinding, the `host` header names the
  * host of the page. With a cross-site request, the browser sets `origin` or `sec-fetch-site`. Both are refused.
@@ -10,7 +10,7 @@ import * as Redacted from "../../cell/Redacted.ts"
 import { type IsSpent, never } from "../../access/Rates.ts"
 import { isSame } from "../../access/Token.ts"
 import type { Hash } from "../../persistence/Hash.ts"
-import { newest } from "./Newest.ts"
+import { hostOf, isFromElsewhere, isLocal } from "./RequestOrigin.ts"
 import { RequestRefused } from "../wire/Problem.ts"
 import type { Clearance } from "../../kernel/view/Space.ts"
 
@@ -75,31 +75,6 @@ export const make = (rules: Rules): Check => {
   }
 }
 
-/**
- * Whether a page of another origin sent the request. Another port is another origin.
- *
- * Top-level navigation by GET is allowed. An embedded frame is refused because of clickjacking.
- */
-const isFromElsewhere = (request: Request): boolean => {
-  const { headers, method } = request
-  const origin = originOf(request)
-  if (origin !== undefined) return origin === "other"
-  const site = headers.get("sec-fetch-site")
-  if (site === null || site === "same-origin" || site === "none") return false
-  const destination = headers.get("sec-fetch-dest") ?? "document"
-  return !(method === "GET" && headers.get("sec-fetch-mode") === "navigate" && destination === "document")
-}
-
-/**
- * Whether the page that sent a request is of the host that it names; `undefined` if the browser does not tell.
- */
-export const originOf = (request: Request): "other" | "own" | undefined => {
-  const origin = request.headers.get("origin")
-  if (origin === null) return undefined
-  const host = `http://${hostOf(request)}`
-  return URL.canParse(origin) && URL.canParse(host) && new URL(origin).host === new URL(host).host ? "own" : "other"
-}
-
 const elsewhere = new RequestRefused({
   code: "host/refused",
   reason: "The request comes from a page of another origin, and this server has no token. Name an origin of this machine in origins " +
@@ -128,13 +103,3 @@ const foreign = (host: string) =>
 
 /** Normalizes the scheme, which is case-insensitive. The token is case-sensitive. */
 const normalized = (header: string): string => header.replace(/^bearer +/i, "Bearer ")
-
-/** Whether a request asks for a WebSocket. Clients ask for other protocols, too, and go on without them. */
-export const isUpgrade = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket"
-
-/** The host of a request. A client with HTTP/1.0 may send no `host` header. */
-export const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")
-
-/** Whether a host is a loopback address. */
-export const isLocal = newest((host) =>
-  URL.canParse(`http://${host}`) && /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host))

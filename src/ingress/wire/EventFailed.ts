@@ -1,5 +1,5 @@
 /**
- * The end of an event without success, as the answer to the request that waits for it.
+ * The failure of an event, as the answer to the request that waits for it.
  *
  * The event exists and is durable, so the answer has the place of its receipt, and a repeated request gets the same answer.
  *
@@ -12,7 +12,7 @@ import { codeOf, type Ended } from "../../kernel/model/Receipt.ts"
 const kinds: Partial<Record<Ended["status"], Refusal.Kind>> = { dead: "dead", "no-match": "absent", cycle: "closed", discarded: "closed" }
 
 /** A receipt in an answer. Its handlings have their values as JSON. */
-export interface Over extends Ended {
+export interface ReceiptAnswer extends Ended {
   readonly id: string
   readonly reason?: string | undefined
   readonly handlings: ReadonlyArray<Ended["handlings"][number] & { readonly enzyme: string }>
@@ -21,16 +21,16 @@ export interface Over extends Ended {
 /**
  * An event ended without success.
  */
-export class EventOver extends Error {
-  readonly _tag = "EventOver"
-  override readonly name = "EventOver"
+export class EventFailed extends Error {
+  readonly _tag = "EventFailed"
+  override readonly name = "EventFailed"
   readonly kind: Refusal.Kind
   readonly code: string
   /** The path of the receipt, and the receipt. */
   readonly location: string
-  readonly event: Over
+  readonly event: ReceiptAnswer
 
-  constructor(end: { readonly kind: Refusal.Kind; readonly code: string; readonly location: string; readonly event: Over }) {
+  constructor(end: { readonly kind: Refusal.Kind; readonly code: string; readonly location: string; readonly event: ReceiptAnswer }) {
     super(detailOf(end.event))
     this.kind = end.kind
     this.code = end.code
@@ -39,7 +39,7 @@ export class EventOver extends Error {
   }
 }
 
-const detailOf = ({ handlings, id, reason, status }: Over): string => {
+const detailOf = ({ handlings, id, reason, status }: ReceiptAnswer): string => {
   if (reason !== undefined) return reason
   const [first] = handlings.filter(({ outcome }) => outcome === "dead")
   if (first === undefined) return `Event ${id} is over: ${status}`
@@ -52,7 +52,7 @@ const detailOf = ({ handlings, id, reason, status }: Over): string => {
 /**
  * The failure of a receipt; `undefined` for one that is handled, pending, pruned or withheld.
  */
-export const of = (event: Over, location: string): EventOver | undefined => {
+export const of = (event: ReceiptAnswer, location: string): EventFailed | undefined => {
   const [code, kind] = [codeOf(event), kinds[event.status]]
-  return code === undefined || kind === undefined ? undefined : new EventOver({ kind, code, location, event })
+  return code === undefined || kind === undefined ? undefined : new EventFailed({ kind, code, location, event })
 }
