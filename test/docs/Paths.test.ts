@@ -41,7 +41,8 @@ describe("The pages", () => {
       const [file = "", anchor] = link.split("#")
       const path = file === "" ? page.path : join(dirname(page.path), file)
       if (!existsSync(join(root, path))) return true
-      return anchor !== undefined && !anchorsOf(path).includes(anchor)
+      // A link to a constant is compared with it in Limits.test.ts.
+      return anchor !== undefined && !path.endsWith(".ts") && !anchorsOf(path).includes(anchor)
     })
     assert.deepStrictEqual(broken, [])
   })
