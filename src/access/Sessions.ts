@@ -8,6 +8,7 @@ import { AccessRefused } from "./AccessRefused.ts"
 import { never } from "./Rates.ts"
 import { Remembered } from "./Remembered.ts"
 import * as SessionPass from "./SessionPass.ts"
+import { isSame } from "./Token.ts"
 import type { TokenSet } from "./TokenSet.ts"
 
 /** The duration of a bearer for a page of another site, in milliseconds. */
@@ -93,6 +94,8 @@ const keyless = new AccessRefused(
 export class Sessions {
   private readonly parts: Parts
   private key: Redacted.Redacted | undefined
+  /** The number of loads of the set after which the key was read: a table that was replaced may have another one. */
+  private keyed = -1
   /** The passes that were accepted, and the digests of the secrets that they are made with, so that codes are computed once. */
   private readonly accepted = new Remembered<SessionPass.Shown>()
   private digests = new WeakMap<SessionPass.Shown, string>()
@@ -109,7 +112,7 @@ export class Sessions {
    * @throws AccessRefused
    */
   async make(kind: SessionPass.Kind, { digest, id, name, until = Infinity }: Credential, millis: number): Promise<Made> {
-    const key = this.key ?? await this.create()
+    const key = await this.create()
     const expires = Math.min(this.now + millis, until)
     return { pass: SessionPass.write({ kind, id: id ?? this.idOf(name), expires, name }, { key, digest }), expires }
   }
@@ -131,9 +134,10 @@ export class Sessions {
     if (shown.expires <= this.now) return { refused: over(shown.kind, shown.expires) }
     // No code is computed for a pass that was not accepted before.
     if (this.digests.get(shown) === undefined && isSpent()) return { refused: unknown }
-    if (this.key === undefined) return this.load().then((refused) => refused === undefined ? this.access(shown, find) : { refused })
-    const { key } = this
-    return set.fresh(() => this.decided(shown, key, find), (refused) => ({ refused }))
+    const decide = (): Found<A> | Promise<Found<A>> => this.key !== undefined && this.keyed === set.loads
+      ? this.decided(shown, this.key, find)
+      : this.load().then((refused) => refused === undefined ? this.access(shown, find) : { refused })
+    return set.fresh(decide, (refused) => ({ refused }))
   }
 
   /**
@@ -178,19 +182,24 @@ export class Sessions {
     return digest
   }
 
-  /** The key of this host from the random text of its table. */
-  private keyOf(text: string): Redacted.Redacted {
+  /** The key of this host from the random text of its table, which was read after so many loads of the set. */
+  private keyOf(text: string, loads: number): Redacted.Redacted {
     const { root, set } = this.parts
+    this.keyed = loads
+    const secret = root === undefined ? null : Redacted.value(root)
+    const key = set.parts.hash.hex(JSON.stringify(["systole/session", text, secret]))
+    if (this.key !== undefined && isSame(key, Redacted.value(this.key))) return this.key
     this.accepted.clear()
     this.digests = new WeakMap()
-    const secret = root === undefined ? null : Redacted.value(root)
-    return this.key = Redacted.make(set.parts.hash.hex(JSON.stringify(["systole/session", text, secret])))
+    return this.key = Redacted.make(key)
   }
 
   private async create(): Promise<Redacted.Redacted> {
+    const { set } = this.parts
+    const { loads } = set
     try {
-      const text = await this.parts.set.parts.store.key(this.draw(32))
-      if (text !== undefined) return this.keyOf(text)
+      const text = await set.parts.store.key(this.draw(32))
+      if (text !== undefined) return this.keyOf(text, loads)
     } catch {
       // As if there were none.
     }
@@ -199,12 +208,14 @@ export class Sessions {
 
   /** Loads the key, unless that failed a moment ago: nobody makes the host look for it with each request. */
   private async load(): Promise<AccessRefused | undefined> {
+    const { set } = this.parts
     const left = this.missing === undefined ? 0 : this.missing.until - this.now
     // The clock may have been set back.
     if (left > 0 && left <= PAUSE) return this.missing?.refused
-    const text = await this.parts.set.parts.store.key().then((text) => text ?? unknown, () => keyless)
+    const { loads } = set
+    const text = await set.parts.store.key().then((text) => text ?? unknown, () => keyless)
     if (typeof text === "string") {
-      this.keyOf(text)
+      this.keyOf(text, loads)
       return undefined
     }
     this.missing = { refused: text, until: this.now + PAUSE }

@@ -38,6 +38,12 @@ export const MAX_TOKENS = 1000
 export const MAX_SPENT = 10_000
 export const MAX_SPENT_BY = 2000
 
+/**
+ * The time for which a credential that ended early is remembered beyond its own end, in milliseconds: a clock that was fast until it
+ * was set back revives none.
+ */
+export const KEPT_MILLIS = 3_600_000
+
 const FORM = /^sys_([0-9a-v]{8})_[\w-]{43}$/
 
 /** The place in a secret at which its id is. */

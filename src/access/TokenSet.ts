@@ -111,6 +111,8 @@ export class TokenSet {
   readonly parts: Parts
   private tokens: ReadonlyMap<string, Token.Token> = new Map()
   private revision: string | undefined
+  /** The number of loads that found another table than the known one. */
+  loads = 0
   private loaded = -Infinity
   /** The newest load, if it failed. */
   private failed: { readonly at: number; readonly failure: unknown } | undefined
@@ -136,7 +138,7 @@ export class TokenSet {
   }
 
   /** A decision over a set that is not too old. */
-  fresh<A>(decide: () => A, refuse: (refused: AccessRefused) => A): A | Promise<A> {
+  fresh<A>(decide: () => A | Promise<A>, refuse: (refused: AccessRefused) => A): A | Promise<A> {
     return this.isFresh ? decide() : this.load().then(decide, () => refuse(unavailable))
   }
 
@@ -236,8 +238,9 @@ export class TokenSet {
     this.loaded = at
     if (snapshot === undefined) return
     this.revision = snapshot.revision
+    this.loads++
     for (const [id, end] of Object.entries(snapshot.spent)) this.spent.set(id, end)
-    for (const [id, end] of this.spent) if (end < at) this.spent.delete(id)
+    for (const [id, end] of this.spent) if (end < at - Token.KEPT_MILLIS) this.spent.delete(id)
     this.take(new Map(snapshot.tokens.map((token) => [token.id, token])))
   }
 
@@ -253,7 +256,7 @@ export class TokenSet {
     this.tokens = tokens
     // No secret of a token that is over stays in memory.
     this.hashed.clear()
-    for (const [id, end] of this.revoked) if (end < this.parts.now()) this.revoked.delete(id)
+    for (const [id, end] of this.revoked) if (end < this.parts.now() - Token.KEPT_MILLIS) this.revoked.delete(id)
     for (const { expires, id, revoked } of tokens.values()) if (revoked !== undefined) this.revoked.set(id, expires)
     for (const id of this.counts.keys()) if (id !== "" && id !== Token.JWT && !tokens.has(id)) this.counts.delete(id)
   }

@@ -7,7 +7,7 @@
  */
 import { type Database, isThere, REVISION, revisionOf, setRevision } from "./Database.ts"
 import { ownerIn } from "./SessionPass.ts"
-import { MAX_SPENT, MAX_SPENT_BY, MAX_TOKENS } from "./Token.ts"
+import { KEPT_MILLIS, MAX_SPENT, MAX_SPENT_BY, MAX_TOKENS } from "./Token.ts"
 import type { Change, Noted, Snapshot, Spent, Store } from "./TokenSet.ts"
 
 /** The most tokens and secrets. The oldest are forgotten first, and each is with the end of its token. Passes have limits of their own. */
@@ -43,9 +43,12 @@ const numbersIn = (database: Database, table: "spent" | "withdrawn", columns: st
 /** The ends of the passes in a database. Earlier versions kept them beside the tokens. */
 export const spentIn = (database: Database): Readonly<Record<string, number>> => numbersIn(database, "spent", "id, expires")
 
-/** Forgets the passes in a database that would be over by now. */
+/** The moment before which an end is long over. */
+const longOver = (now: number): string => String(now - KEPT_MILLIS)
+
+/** Forgets the passes in a database whose ends are long over. */
 export const forget = (database: Database, now: number): void => {
-  if (isThere(database, "spent")) database.rows("DELETE FROM spent WHERE expires <= CAST(? AS INTEGER)", String(now))
+  if (isThere(database, "spent")) database.rows("DELETE FROM spent WHERE expires <= CAST(? AS INTEGER)", longOver(now))
 }
 
 /**
@@ -73,7 +76,7 @@ const isOf = ({ withdrawn = [] }: Change): boolean => withdrawn.length > 0
 export const add = (database: Database, { now, revision, token: { expires }, withdrawn = [] }: Change): void =>
   changing(database, () => {
     const { rows } = database
-    rows("DELETE FROM withdrawn WHERE expires <= CAST(? AS INTEGER)", String(now))
+    rows("DELETE FROM withdrawn WHERE expires <= CAST(? AS INTEGER)", longOver(now))
     for (const key of withdrawn) rows("INSERT OR IGNORE INTO withdrawn VALUES (?, ?, ?)", key, String(now), String(expires))
     rows(`DELETE FROM withdrawn WHERE key IN (SELECT key FROM withdrawn ORDER BY at DESC LIMIT -1 OFFSET ${MAX_WITHDRAWN})`)
     setRevision(database, revision)

@@ -157,11 +157,14 @@ export const make = (services: Services, options: Options): App => {
   const known = { bearer, reads: PublicAccess.make(open) }
   const accessOf = Access.make(options, services.hash, tokens === undefined ? known : { ...known, set: tokens, sessions })
   const streams = new CallerStreams(quota, tokens, sessions?.sessions)
-  const limits = options.rates && { ...options.rates, deny: (id: string | undefined, code: string) => counting?.deny(id, code) }
+  const limits = options.rates && { ...options.rates, tokens: counting }
   const charges = limits ?? options.charges
   const answer = (request: Request, access: Access.Access, { address, served }: Caller): Response | Promise<Response> => {
     const { kind, refused, session, token } = access
-    if (refused !== undefined) return table.refused(refused, served)
+    if (refused !== undefined) {
+      Access.counted(counting, access)
+      return table.refused(refused, served)
+    }
     const charge = kind === "credential" && request.method === "POST" ? chargeOf(charges, request, access) : undefined
     const given = (): Response | Promise<Response> => table.fetch(request, { ...access, charge, served })
     const isBound = token !== undefined || session !== undefined || kind === "public"

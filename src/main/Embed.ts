@@ -67,8 +67,8 @@ export interface Options<E = never> {
  * The routes of the runtime, for a server of the program: `/v1`, `/livez`, `/readyz`, `/openapi.json` and `/docs`.
  *
  * A body is read from the request, and an event stream ends with its signal. `address` is the address of the caller, which
- * `access.rates` counts; without it, they count all callers as one. After the end of the runtime each request is answered with 503,
- * `runtime/closed`.
+ * `access.rates` counts; without it, they count all callers as one, and without `access.rates` the refused reports of workers have no
+ * limit. After the end of the runtime each request is answered with 503, `runtime/closed`.
  *
  * @category services
  * @since 0.2.0
@@ -149,8 +149,11 @@ const registered = (modules: ReadonlyArray<Module>): Effect.Effect<ReadonlyArray
   return Effect.succeed(modules.flatMap((module): ReadonlyArray<Registered> => Plugin.is(module) ? module.enzymes : [module]))
 }
 
-/** The caller of a request whose program does not tell its address. */
-const unknown = (): string => "unknown"
+/**
+ * The address of callers for a program that tells none. Where the configuration has rates of addresses, they are one caller. Without
+ * such rates, the refused reports of one worker keep those of others from no answer.
+ */
+const unknown = ({ access: { rates } }: Config.Config) => (): string | undefined => rates?.address === undefined ? undefined : "unknown"
 
 /** The store of the program, built under its name within the time of a module. */
 const stored = <E>(persistence: Layer.Layer<Persistence, E, Hash>, millis: number): Layer.Layer<Persistence, LayerFailed, Hash> =>
@@ -212,7 +215,8 @@ const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Re
   const providers = yield* provided(project, options)
   for (const module of registering) yield* register(project.kernel, module, providers)
   yield* project.resume
-  const fetch: App["fetch"] = (request, address = unknown) =>
+  const nameless = unknown(config)
+  const fetch: App["fetch"] = (request, address = nameless) =>
     isClosed ? Problem.response(closed) : project.app.fetch(request, address)
   return Context.make(Kernel, project.kernel).pipe(Context.add(Routes, { fetch }))
 })

@@ -276,6 +276,17 @@ describe("The administration", () => {
     assert.deepStrictEqual(problem(await as(ROOT, "/v1/access/tokens/nobody", { method: "DELETE" })), [404, "access/absent"])
   })
 
+  test("counts each refused request once, also one with a wrong token of the configuration, or with none", async ({ ask }, as, { set }) => {
+    const shown = [
+      "Bearer wrong", "Basic d3Jvbmc=", `Bearer sys_00000000_${"A".repeat(43)}`,
+      `Bearer syb.${"0".repeat(16)}.zzzzzzzz.operator.${"0".repeat(64)}`
+    ]
+    for (const authorization of shown) await ask("/v1/spaces", { headers: { authorization } })
+    await ask("/v1/spaces")
+    assert.deepStrictEqual(set.denied(), { "auth/missing": shown.length + 1 })
+    assert.deepInclude((await as(ROOT, "/v1/access/tokens")).body, { unknown: shown.length + 1 })
+  })
+
   test("is reached by no path of a space", async ({ ask }) => {
     for (const name of ["@access", "%40access"]) {
       const answer = await ask(`/v1/spaces/${name}/cells/data/a`, { headers: { authorization: `Bearer ${ROOT}` } })

@@ -8,8 +8,8 @@ import * as AccessTable from "../../src/access/AccessTable.ts"
 import type { Database } from "../../src/access/Database.ts"
 import * as SessionPass from "../../src/access/SessionPass.ts"
 import { LINK_MILLIS, type Sessions } from "../../src/access/Sessions.ts"
-import type { Token } from "../../src/access/Token.ts"
-import type { Change, Store } from "../../src/access/TokenSet.ts"
+import { KEPT_MILLIS, type Token } from "../../src/access/Token.ts"
+import { type Change, MAX_AGE, type Store } from "../../src/access/TokenSet.ts"
 import * as Withdrawn from "../../src/access/Withdrawn.ts"
 import * as HostAccess from "../../src/main/host/HostAccess.ts"
 import type { DirectoryStub, Env } from "../../src/main/workers/Platform.ts"
@@ -167,22 +167,48 @@ describe("A table of tokens that is restored from a copy", () => {
     assert.strictEqual(await told(make({ store, clock }).sessions, pass), "auth/expired")
     await create({ verbs: ["read"] })
     assert.strictEqual(entries(), 1)
-    clock.now = until
+    clock.now = until + KEPT_MILLIS
     await create({ verbs: ["read"] })
     assert.strictEqual(entries(), 0)
     database.close()
   }))
 
-  it("keeps the newest 10,000 withdrawn credentials beside its passes, and none beyond the end of its token", () => {
+  it("keeps the newest 10,000 withdrawn credentials beside its passes, and none long beyond the end of its token", () => {
     const database = databaseOf(MemoryObject.make().storage)
     const change = (now: number, withdrawn: ReadonlyArray<string>, expires = 1e12): Change =>
       ({ token: { ...token("a"), expires }, withdrawn, known: "", revision: "", now })
     Withdrawn.add(database, change(1, ["short"], 5))
     Withdrawn.add(database, change(2, Array.from({ length: Withdrawn.MAX_WITHDRAWN }, (_, i) => `d${i}`)))
-    Withdrawn.add(database, change(6, ["newest"]))
+    const now = 5 + KEPT_MILLIS
+    Withdrawn.add(database, change(now, ["newest"]))
     const { credentials } = Withdrawn.load(database) ?? Withdrawn.none
     const kept = [Object.keys(credentials).length, credentials["newest"], credentials["short"]]
-    assert.deepStrictEqual(kept, [Withdrawn.MAX_WITHDRAWN, 6, undefined])
+    assert.deepStrictEqual(kept, [Withdrawn.MAX_WITHDRAWN, now, undefined])
+  })
+})
+
+describe("A clock that was ten minutes fast and is set back", () => {
+  it("revives no session, link or token that ended early", async () => {
+    const first = make()
+    const { admin, clock, create, sessions, store } = first
+    const hosts = [first, make({ store, clock })]
+    const minute = 60_000
+    const begun = async (kind: SessionPass.Kind, millis: number) => (await sessions.make(kind, operator, millis)).pass
+    const [ended, link, later] = [await begun("cookie", 5 * minute), await begun("link", LINK_MILLIS), await begun("cookie", DAY)]
+    const revoked = await create({ verbs: ["read"], expires: "5m" })
+    for (const pass of [ended, link]) await sessions.end(shown(pass), minute)
+    await admin.revoke(idIn(revoked) ?? "")
+    clock.now += 10 * minute
+    // Each change removes the rows that are over.
+    await sessions.end(shown(later), minute)
+    await create({ verbs: ["read"] })
+    for (const { sessions } of hosts) assert.strictEqual(await told(sessions, later), "auth/expired")
+    clock.now -= 10 * minute
+    for (const host of [...hosts, make({ store, clock })]) {
+      assert.deepStrictEqual([await told(host.sessions, ended), await told(host.sessions, link)], ["auth/expired", "auth/expired"])
+      assert.include(["auth/missing", "auth/revoked"], await host.check(revoked))
+      assert.isFalse(await host.sessions.end(shown(link), LINK_MILLIS), "the link was used")
+    }
   })
 })
 
@@ -210,6 +236,21 @@ describe("The file of tokens", () => {
     await create({ verbs: ["read"] })
     assert.deepStrictEqual(readdirSync(folder), ["@access.sqlite"])
     assert.strictEqual(statSync(join(folder, "@access.sqlite")).mode & 0o777, 0o600)
+  }))
+
+  it("has the key of all sessions: another file in its place ends them, and those that begin then hold", () => inFolder(async (folder) => {
+    const store = HostAccess.inFolder(folder)
+    const { clock, create, sessions } = make({ store })
+    await create({ verbs: ["read"] })
+    const { pass } = await sessions.make("cookie", operator, DAY)
+    assert.strictEqual(await told(sessions, pass), "ok")
+    rmSync(join(folder, "@access.sqlite"))
+    clock.now += MAX_AGE + 1
+    assert.strictEqual(await told(sessions, pass), "auth/missing")
+    const { pass: next } = await sessions.make("cookie", operator, DAY)
+    for (const host of [sessions, make({ store, clock }).sessions]) {
+      assert.deepStrictEqual([await told(host, next), await told(host, pass)], ["ok", "auth/missing"])
+    }
   }))
 
   it("refuses tokens alone while it is damaged, and accepts them when it is restored", () => inFolder(async (folder) => {

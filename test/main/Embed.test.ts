@@ -263,6 +263,18 @@ describe("An embedded runtime", () => {
       assert.notStrictEqual(known.status, 429)
     }))
 
+  it("takes the report of each worker, however many are refused, where no address and no rate is told", () =>
+    inFolder(async (data) => {
+      await using systole = await Embed.open({ modules: [greet], config: config(data) })
+      const report = async (address?: () => string) => {
+        const headers = { authorization: `Rendezvous ${"ab".repeat(16)}`, "content-type": "application/json" }
+        const request = new Request("http://localhost/v1/spaces/home/rv/k/report", { method: "POST", headers, body: "{}" })
+        return (await systole.fetch(request, address)).status
+      }
+      for (let n = 0; n <= 60; n++) assert.strictEqual(await report(), 403)
+      for (let n = 0; n <= 60; n++) assert.strictEqual(await report(() => "192.0.2.1"), n < 60 ? 403 : 429)
+    }))
+
   it.each(hosts)("ends with its program, which keeps no timer and no thread: %s", (host: Host) =>
     inFolder(async (data) => {
       const [tool, ...args] = command(host, "test/main/embedded.ts")

@@ -29,7 +29,7 @@ const noTokens: Omit<DirectoryStub, "add" | "list" | "remove"> = {
   useToken: async () => {},
   withdrawn: async () => Withdrawn.none,
   withdraw: async () => {},
-  sessionKey: async (_, drawn) => drawn,
+  sessionKey: async () => "a random text",
   spend: async () => "first"
 }
 
@@ -52,7 +52,7 @@ const env = (fetch: SpaceStub["fetch"], secret: { readonly SYSTOLE_TOKEN?: strin
 })
 
 /** A request as Cloudflare hands it to a Worker. */
-const ofCloudflare = (request: Request): Request => Object.assign(request, { cf: {} })
+const ofCloudflare = (request: Request): Request => Object.assign(request, { cf: { colo: "AMS" } })
 
 const asked = async (parts: Parts, path: string, init: RequestInit & { readonly env?: Env } = {}) => {
   woken.length = 0
@@ -131,6 +131,12 @@ describe("Router of a Worker", () => {
     for (const path of ["/v1/spaces/shop", "/v1/spaces/shop/cells/data/a", "/v1/spaces/"]) {
       assert.strictEqual((await asked(parts, path)).code, "auth/missing")
     }
+    const settings = make(parts, env(async () => new Response("object")))
+    const router = Router.make({ gate: () => settings, inside: async (env) => Inside.open(settings, env) })
+    for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: `Bearer sys_00000000_${"A".repeat(43)}` }]) {
+      await router(new Request("https://worker.example/v1/spaces/shop", { headers }), env(async () => new Response("object")))
+    }
+    assert.deepStrictEqual(settings.tokens.denied(), { "auth/missing": 3 })
     for (const name of ["Shop", "-a", "a.b", "%2e%2e", "a%2Fb", "x".repeat(64), "%ff"]) {
       const { code, status } = await asked(parts, `/v1/spaces/${name}/cells/data/a`, authorized)
       assert.include(["space/name", "route/absent"], code, `${name}: ${status}`)
@@ -213,7 +219,8 @@ describe("Router of a Worker", () => {
     const router = Router.make({ gate, inside: async (env) => Inside.open(gate(env), env) })
     const sent = async (headers: Readonly<Record<string, string>>, method = "GET") => {
       const request = new Request("https://worker.example/v1/spaces/shop/cells/data/a", { method, headers })
-      const response = await router(request, env(async () => new Response("object")))
+      // The headers of what was fetched do not change, as those of an object.
+      const response = await router(request, env(() => fetch("data:,object")))
       return [response.status, response.headers.get("access-control-allow-origin")]
     }
     assert.deepStrictEqual(await sent({ ...authorized.headers, origin: shop }), [200, shop])
@@ -318,7 +325,7 @@ describe("Router of a Worker", () => {
     }
   })
 
-  it("believes the address of a caller from Cloudflare alone, and elsewhere counts all callers as one", async () => {
+  it("believes the address of a caller from Cloudflare alone, and elsewhere takes that of the connection, if it is told", async () => {
     const seen: Array<string | null> = []
     const object: SpaceStub["fetch"] = async ({ headers }) => {
       seen.push(headers.get("cf-connecting-ip"))
@@ -328,12 +335,16 @@ describe("Router of a Worker", () => {
       token: TOKEN, access: { public: ["GET /v1/spaces/shop/cells/data/menu/**"], rates: { address: { requests: 2, seconds: 600 } } }
     } }, env(object))
     const router = Router.make({ gate: () => settings, inside: async (env) => Inside.open(settings, env) })
-    const ask = async (address: string, isOfCloudflare: boolean) => {
+    const ask = async (address: string, cf?: object) => {
       const request = new Request("https://worker.example/v1/spaces/shop/cells/data/menu", { headers: { "cf-connecting-ip": address } })
-      return (await router(isOfCloudflare ? ofCloudflare(request) : request, env(object))).status
+      return (await router(Object.assign(request, { cf }), env(object))).status
     }
-    for (const n of [1, 2, 3]) assert.strictEqual(await ask(`192.0.2.${n}`, true), 200)
-    for (const [n, status] of [[4, 200], [5, 200], [6, 429]] as const) assert.strictEqual(await ask(`192.0.2.${n}`, false), status)
-    assert.deepStrictEqual(seen, ["192.0.2.1", "192.0.2.2", "192.0.2.3", null, null])
+    for (const n of [1, 2, 3]) assert.strictEqual(await ask(`192.0.2.${n}`, { colo: "AMS" }), 200)
+    for (const [n, status] of [[4, 200], [5, 200], [6, 429]] as const) assert.strictEqual(await ask(`192.0.2.${n}`), status)
+    for (const [n, status] of [[7, 200], [8, 200], [9, 429]] as const) {
+      assert.strictEqual(await ask(`192.0.2.${n}`, { clientIp: `192.0.2.99:${n}` }), status)
+    }
+    const told = ["192.0.2.1", "192.0.2.2", "192.0.2.3", null, null, "192.0.2.99:7", "192.0.2.99:8"]
+    assert.deepStrictEqual(seen, told)
   })
 })

@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { vi } from "vitest"
-import { script, TOKEN } from "./Edge.ts"
+import { REPORTS } from "../../src/access/Rates.ts"
+import * as Edge from "./Edge.ts"
 import * as Workerd from "./Workerd.ts"
 
 /** The kills, and the connections at each. */
@@ -12,6 +13,14 @@ const CONNECTIONS = 16
 
 /** The acknowledged signals after which a process is killed. */
 const ACKNOWLEDGED = 40
+
+const { TOKEN } = Edge
+
+let text = ""
+
+beforeAll(async () => {
+  text = await Edge.script("./test/runtime/worker.ts")
+})
 
 const headers = { "authorization": `Bearer ${TOKEN}`, "content-type": "application/json", "prefer": "wait=60" }
 
@@ -33,7 +42,6 @@ const visits = async (url: string, space: string, ids: ReadonlyArray<string>): P
 
 describe("workerd, killed under load", () => {
   it("loses no acknowledged signal and handles none twice, in this object or the next", async () => {
-    const text = await script("./test/runtime/worker.ts")
     const folder = mkdtempSync(join(tmpdir(), "systole-workerd-"))
     const ids: Array<string> = []
     const unsure = new Set<string>()
@@ -81,7 +89,6 @@ describe("workerd, killed under load", () => {
   })
 
   it("goes on by the alarms alone after the kill: with a delayed signal, and with signals for another object", async () => {
-    const text = await script("./test/runtime/worker.ts")
     const folder = mkdtempSync(join(tmpdir(), "systole-workerd-"))
     try {
       const killed = await Workerd.start(folder, text, { token: TOKEN })
@@ -113,6 +120,31 @@ describe("workerd, killed under load", () => {
         await kill()
       }
     } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe("The address of a caller", () => {
+  /** The statuses of refused reports, each with another address in the header by which Cloudflare tells it. */
+  const reports = async (url: string): Promise<ReadonlySet<number>> =>
+    new Set(await Promise.all(Array.from({ length: 2 * REPORTS.requests }, async (_, n) => {
+      const shown = { authorization: `Rendezvous ${"ab".repeat(16)}`, "cf-connecting-ip": `192.0.2.${n}` }
+      const { body, status } = await fetch(`${url}/v1/spaces/a/rv/k/report`, { method: "POST", headers: shown })
+      await body?.cancel()
+      return status
+    })))
+
+  it("is believed from Cloudflare alone, and is that of the connection in a workerd of one's own", async () => {
+    await Edge.running(text, async ({ miniflare }) => {
+      assert.deepStrictEqual(await reports((await miniflare.ready).origin), new Set([403]))
+    })
+    const folder = mkdtempSync(join(tmpdir(), "systole-workerd-"))
+    const { kill, url } = await Workerd.start(folder, text, { token: TOKEN })
+    try {
+      assert.deepStrictEqual(await reports(url), new Set([403, 429]))
+    } finally {
+      await kill()
       rmSync(folder, { recursive: true, force: true })
     }
   })

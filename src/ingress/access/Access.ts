@@ -9,13 +9,13 @@ import * as Token from "../../access/Token.ts"
 import type { Checked, TokenSet } from "../../access/TokenSet.ts"
 import { LIVE, LOGIN, READY } from "../../contract/Paths.ts"
 import type { Hash } from "../../persistence/Hash.ts"
-import type { Access, Public } from "./Caller.ts"
+import { type Access, accessOf, type Public } from "./Caller.ts"
 import * as ConfiguredAccess from "./ConfiguredAccess.ts"
-import type { RequestRefused } from "../wire/Problem.ts"
+import * as Problem from "../wire/Problem.ts"
 import type { SessionAccess } from "./SessionAccess.ts"
 import * as WorkerToken from "./WorkerToken.ts"
 
-export type { Access } from "./Caller.ts"
+export { type Access, accessOf } from "./Caller.ts"
 
 /** The decision on a credential that is no secret of a token; `undefined` for a request without one. */
 export type Bearer = (request: Request, isSpent?: IsSpent) => Checked | Promise<Checked> | undefined
@@ -67,10 +67,10 @@ export const make = (
       if (open.has(path)) return { kind: "open" }
       // A browser sends the cookie of a session that is over, too, where it needs none.
       const settled = (access: Access): Access => {
-        if (shown.kind !== "cookie") return counted(access, set)
-        const instead = access.refused === undefined ? reads(request) : undefined
-        if (access.refused === undefined) return instead === undefined ? access : { ...access, instead }
-        return refused === undefined ? { kind: "operator" } : reads(request) ?? counted(access, set)
+        if (shown.kind !== "cookie") return access
+        if (access.refused !== undefined) return refused === undefined ? { kind: "operator" } : reads(request) ?? access
+        const instead = reads(request)
+        return instead === undefined ? access : { ...access, instead }
       }
       const access = sessions.access(shown, request, { isSpent, path })
       return access instanceof Promise ? access.then(settled) : settled(access)
@@ -82,8 +82,7 @@ export const make = (
     const isJwt = set === undefined || secret === undefined
     const checked = isJwt ? bearer?.(request, isSpent) : set.check(secret, isSpent)
     if (checked === undefined) return { kind: "refused", refused }
-    const decided = accessOf(set)
-    const settled = isJwt ? (checked: Checked): Access => ({ ...decided(checked), again: () => bearer?.(request) }) : decided
+    const settled = isJwt ? (checked: Checked): Access => ({ ...accessOf(checked), again: () => bearer?.(request) }) : accessOf
     return checked instanceof Promise ? checked.then(settled) : settled(checked)
   }
 }
@@ -107,21 +106,12 @@ export const answered = (
 /** No request without a credential has access. */
 const none: Public = () => undefined
 
-/** Counts the refusal of a session. */
-const counted = (access: Access & { readonly id?: string }, set: TokenSet | undefined): Access => {
-  const { code } = (access.refused ?? {}) as { readonly code?: string }
-  if (code !== undefined) set?.deny(access.id, code)
-  return access
-}
-
-/** The access of a checked credential. A refusal is counted, under its id if the request shows its secret. */
-export const accessOf = (tokens: TokenSet | undefined) => (checked: Checked): Access => {
-  if ("refused" in checked) tokens?.deny(checked.id, checked.refused.code)
-  return { kind: "refused" in checked ? "refused" : "credential", ...checked }
-}
+/** Counts the refusal of a request by its credential, under the code of the decision on that unless another one is given. */
+export const counted = (tokens: Pick<TokenSet, "deny"> | undefined, { id, refused, token }: Access, code?: string): void =>
+  tokens?.deny(id ?? token?.id, code ?? Problem.codeIn(refused))
 
 /** The kind of a request that passes without a token of the configuration: to an open path, or a report with a rendezvous token. */
-const openTo = (request: Request, authorization: string | null, { code }: RequestRefused): "open" | "worker" | undefined => {
+const openTo = (request: Request, authorization: string | null, { code }: Problem.RequestRefused): "open" | "worker" | undefined => {
   const path = pathOf(request)
   if (open.has(path)) return "open"
   return code === "auth/missing" && WorkerToken.isReport(request, path, authorization) ? "worker" : undefined

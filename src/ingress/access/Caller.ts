@@ -43,12 +43,17 @@ export type Kind = "credential" | "open" | "operator" | "public" | "refused" | "
 export interface Access extends By {
   readonly kind: Kind
   readonly refused?: Error | undefined
+  /** The id of a token that is refused. */
+  readonly id?: string | undefined
   /**
    * The access without a credential, where it has some: for a request whose credential has none. A browser sends its cookie with each
    * request, so a person with a session would read less than one without.
    */
   readonly instead?: Access | undefined
 }
+
+/** The access of a checked credential. */
+export const accessOf = (checked: Checked): Access => ({ kind: "refused" in checked ? "refused" : "credential", ...checked })
 
 /** The access of a request without a credential; `undefined` for one that needs one. */
 export type Public = (request: Request) => Access | undefined

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import * as HeaderFields from "../wire/HeaderFields.ts"
 
 /** The headers of requests that mean something to an endpoint. */
 const TAKEN = [
@@ -54,17 +55,13 @@ export const make = (origins: ReadonlyArray<string>): Cors | undefined => {
         }
       })
     },
-    shared: (request, response) => {
-      // The answer with a socket cannot be made anew, and a browser reads none of its headers.
-      if (response.status === 101) return response
+    shared: (request, response) => HeaderFields.changed(response, (headers) => {
       const origin = originOf(request)
-      const shared = new Response(response.body, response)
-      shared.headers.append("vary", "origin")
-      if (origin === undefined) return shared
-      shared.headers.set("access-control-allow-origin", origin)
-      shared.headers.set("access-control-expose-headers", TOLD)
-      return shared
-    }
+      headers.append("vary", "origin")
+      if (origin === undefined) return
+      headers.set("access-control-allow-origin", origin)
+      headers.set("access-control-expose-headers", TOLD)
+    })
   }
 }
 

@@ -7,10 +7,11 @@
  */
 import { AccessRefused } from "../../access/AccessRefused.ts"
 import type { IsSpent, Kind, Rates, Taken } from "../../access/Rates.ts"
-import { JWT } from "../../access/Token.ts"
+import type { TokenSet } from "../../access/TokenSet.ts"
 import * as IpAddress from "../../cell/IpAddress.ts"
 import { spaceIn } from "../../contract/Paths.ts"
 import * as Access from "./Access.ts"
+import * as HeaderFields from "../wire/HeaderFields.ts"
 import * as Problem from "../wire/Problem.ts"
 
 /** The address of a caller: of the connection, or the one that a trusted proxy tells; `undefined` within the process. */
@@ -20,8 +21,8 @@ export type AddressOf = (request: Request, connection: string | undefined) => st
 export interface Parts {
   readonly rates: Rates
   readonly addressOf: AddressOf
-  /** Counts a refusal under the id of a token. */
-  readonly deny?: ((id: string | undefined, code: string) => void) | undefined
+  /** Counts refusals by credential. */
+  readonly tokens?: Pick<TokenSet, "deny"> | undefined
 }
 
 /** The caller behind an address, in one form. A text that is no address is one caller: a host may tell none. */
@@ -110,18 +111,15 @@ const over = ({ kind, rate: { requests, seconds: window }, seconds }: Taken, cou
   return response
 }
 
-/** An answer with the fields of the limit. Only the answer with a socket cannot be made anew. */
-const told = (response: Response, taken: Taken): Response => {
-  if (response.status === 101) return response
-  const answer = new Response(response.body, response)
-  for (const [name, value] of fields(taken)) answer.headers.set(name, value)
-  return answer
-}
+/** An answer with the fields of the limit. */
+const told = (response: Response, taken: Taken): Response =>
+  HeaderFields.changed(response, (headers) => {
+    for (const [name, value] of fields(taken)) headers.set(name, value)
+  })
 
-/** Counts a refusal, unless it is one of a credential, which is counted already. */
-const counted = ({ deny }: Parts, { refused, token }: Access.Access): void => {
-  if (refused === undefined) deny?.(token?.id.startsWith(JWT) === true ? JWT : token?.id, "access/rate")
-}
+/** Counts a request beyond a rate, under the code of its credential if that is refused. */
+const counted = ({ tokens }: Parts, access: Access.Access): void =>
+  Access.counted(tokens, access, access.refused === undefined ? "access/rate" : undefined)
 
 /**
  * Takes the further signals of a batch, which count as so many requests: the answer if the rate of the caller does not hold them.

@@ -7,10 +7,10 @@ import * as Redacted from "../../cell/Redacted.ts"
 import type { IsSpent } from "../../access/Rates.ts"
 import * as SessionPass from "../../access/SessionPass.ts"
 import { type Credential, type Found, OPERATOR, type Owner, type Sessions } from "../../access/Sessions.ts"
-import type { Checked, TokenSet } from "../../access/TokenSet.ts"
+import type { TokenSet } from "../../access/TokenSet.ts"
 import { CSRF, SESSION } from "../../contract/Paths.ts"
 import type { Hash } from "../../persistence/Hash.ts"
-import type { Access, By } from "./Caller.ts"
+import { type Access, accessOf, type By } from "./Caller.ts"
 import type * as ConfiguredAccess from "./ConfiguredAccess.ts"
 import * as RequestOrigin from "./RequestOrigin.ts"
 import * as SessionCookie from "./SessionCookie.ts"
@@ -97,9 +97,6 @@ export class SessionAccess {
     return found === undefined ? undefined : { digests: found.digests, access: accessOf(found) }
   }
 }
-
-/** The access of a token; the refusal of one that is over, with its id. */
-const accessOf = (found: Checked): Access => ({ kind: "refused" in found ? "refused" : "credential", ...found })
 
 /**
  * Whether a request with a cookie may come from a page of another origin that a browser takes for the same site: it changes something

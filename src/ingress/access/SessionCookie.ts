@@ -14,10 +14,15 @@ import { COOKIE } from "../../contract/Paths.ts"
 import * as RequestOrigin from "./RequestOrigin.ts"
 import { newest } from "./Newest.ts"
 
-/** The name of the cookie of a host, and whether that is a loopback address. */
-const formOf = newest((host): { readonly name: string; readonly isLocal: boolean } => RequestOrigin.isLocal(host)
-  ? { name: `systole-${/:(\d+)$/.exec(host)?.[1] ?? 80}`, isLocal: true }
-  : { name: COOKIE, isLocal: false })
+/** The separator of cookies in a header. */
+const NEXT = "; "
+
+/** The cookie of a host: its name, the text before its value, and whether the host is a loopback address. */
+const formOf = newest((host): { readonly name: string; readonly begin: string; readonly isLocal: boolean } => {
+  const isLocal = RequestOrigin.isLocal(host)
+  const name = isLocal ? `systole-${/:(\d+)$/.exec(host)?.[1] ?? 80}` : COOKIE
+  return { name, begin: `${NEXT}${name}=`, isLocal }
+})
 
 /**
  * The text of the cookie in a request; `undefined` without one.
@@ -25,8 +30,13 @@ const formOf = newest((host): { readonly name: string; readonly isLocal: boolean
 export const read = (request: Request): Redacted.Redacted | undefined => {
   const cookies = request.headers.get("cookie")
   if (cookies === null) return undefined
-  const begin = `${formOf(RequestOrigin.hostOf(request)).name}=`
-  return Redacted.given(cookies.split("; ").findLast((cookie) => cookie.startsWith(begin))?.slice(begin.length))
+  const { begin } = formOf(RequestOrigin.hostOf(request))
+  const at = `${NEXT}${cookies}`.lastIndexOf(begin)
+  if (at < 0) return undefined
+  // The place in the header is that before which the separator was added.
+  const from = at + begin.length - NEXT.length
+  const to = cookies.indexOf(NEXT, from)
+  return Redacted.make(to < 0 ? cookies.slice(from) : cookies.slice(from, to))
 }
 
 /**

@@ -70,7 +70,7 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
     rates: {
       rates: new Rates(rates, Date.now),
       addressOf: (request, connection) => addressOf(request, connection) ?? "unknown",
-      deny: (id, code) => tokens.deny(id, code)
+      tokens
     },
     tokens,
     sessions,
@@ -80,8 +80,11 @@ export const make = (admitted: Admitted, isPublic: boolean, env: Pick<Env, "DIRE
   }
 }
 
-/** The address of a caller, as Cloudflare tells it. The Worker in front removes one that another sender wrote. */
-export const addressOf: RateLimit.AddressOf = ({ headers }) => headers.get("cf-connecting-ip") ?? undefined
+/** The header with the address of a caller. */
+export const ADDRESS = "cf-connecting-ip"
+
+/** The address of a caller, as the platform tells it. The Worker in front removes one that another sender wrote. */
+export const addressOf: RateLimit.AddressOf = ({ headers }) => headers.get(ADDRESS) ?? undefined
 
 /** The Worker in front has no reporter. */
 const print = (failure: unknown): void => console.error(`The tokens cannot be loaded: ${String(failure).slice(0, 500)}`)

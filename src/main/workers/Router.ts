@@ -19,7 +19,7 @@ import * as Problem from "../../ingress/wire/Problem.ts"
 import * as RateLimit from "../../ingress/access/RateLimit.ts"
 import type { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { isSpaceName } from "../../persistence/SpaceName.ts"
-import type { Gate } from "./Gate.ts"
+import { ADDRESS, type Gate } from "./Gate.ts"
 import * as Handed from "./Handed.ts"
 import type { Inside } from "./Inside.ts"
 import type { Env } from "./Platform.ts"
@@ -37,12 +37,28 @@ export interface Parts {
 export const make = (parts: Parts) => async (request: Request, env: Env): Promise<Response> => {
   const answer = (request: Request): Promise<Response> => answered(parts, { request, env })
   const cors = corsOf(parts, env)
-  const received = isOfCloudflare(request) ? request : without(request, "cf-connecting-ip")
+  const received = addressed(request)
   return cors === undefined ? answer(received) : Cors.around(cors, answer)(received)
 }
 
-/** Whether Cloudflare received a request, and told the address of its sender. Elsewhere any sender can write that header. */
-const isOfCloudflare = (request: Request & { readonly cf?: unknown }): boolean => request.cf !== undefined
+/** The part of a request that its platform tells: on Cloudflare the place that received it, in a workerd of one's own the connection. */
+interface Told {
+  readonly colo?: unknown
+  readonly clientIp?: unknown
+}
+
+/**
+ * A request with the address of its sender, as Cloudflare tells it in a header. Elsewhere any sender can write that header, so it has the
+ * address of the connection there, or is removed.
+ */
+const addressed = (request: Request & { readonly cf?: Told }): Request => {
+  const { clientIp, colo } = request.cf ?? {}
+  if (typeof colo === "string") return request
+  if (typeof clientIp !== "string") return without(request, ADDRESS)
+  const headers = new Headers(request.headers)
+  headers.set(ADDRESS, clientIp)
+  return new Request(request, { headers })
+}
 
 /** A request without a header. */
 const without = (request: Request, name: string): Request => {
@@ -95,7 +111,10 @@ interface Admitted extends Received {
 
 const dispatched = async ({ gate, inside }: Parts, { access, env, path, request }: Admitted): Promise<Response> => {
   const { hasOther = false, refused, token } = access
-  if (refused !== undefined) return Problem.response(refused)
+  if (refused !== undefined) {
+    Access.counted(gate(env).tokens, access)
+    return Problem.response(refused)
+  }
   const named = spaceIn(path)
   const space = named === undefined ? undefined : decoded(named)
   if (space !== undefined && isSpaceName(space)) {
@@ -117,13 +136,13 @@ const dispatched = async ({ gate, inside }: Parts, { access, env, path, request 
 
 /** The decision on a request. The runtime decides on a JSON Web Token; no other credential opens it. */
 const accessOf = async ({ gate, inside }: Parts, env: Env, request: Request): Promise<Access.Access> => {
-  const { access, hasJwt, rates, tokens } = gate(env)
+  const { access, hasJwt, rates } = gate(env)
   const isSpent = RateLimit.spentBy(rates, request, nowhere)
   const decided = await access(request, isSpent)
   if (decided.refused === undefined || !hasJwt || !Jwt.isFormed(Jwt.textIn(request.headers))) return decided
   const { bearer } = await inside(env)
   const checked = await bearer?.(request, isSpent)
-  return checked === undefined ? decided : { ...Access.accessOf(tokens)(checked), again: () => bearer?.(request) }
+  return checked === undefined ? decided : { ...Access.accessOf(checked), again: () => bearer?.(request) }
 }
 
 /** The platform tells no address of a connection. */
