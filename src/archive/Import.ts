@@ -16,10 +16,12 @@ import type * as Record from "../frame/Record.ts"
 import * as Row from "../frame/Row.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
 import * as Arrived from "../kernel/model/Arrived.ts"
+import { Pending } from "../kernel/model/Signal.ts"
 import { attempt, PART } from "../persistence/Backend.ts"
 import type { Hash, Hasher } from "../persistence/Hash.ts"
-import type { Batch, BlobWriter, PlacedStore } from "../persistence/Persistence.ts"
+import type { Batch, BlobWriter, PlacedStore, QueueRow } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import * as StoreFormat from "../persistence/StoreFormat.ts"
 import * as ContentRecord from "./ContentRecord.ts"
 
 /** The bytes of records after which a group is stored. */
@@ -118,19 +120,26 @@ export class Import {
   end(): Effect.Effect<Sealed, FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const sealed = yield* this.reader.sealed()
-      const { header } = this.reader
-      if (header === undefined) throw new Error("a sealed frame has a header")
-      const { head, origin } = header
+      const { head, origin } = this.header
       yield* this.refusing(() => {
         if (this.journal?.beat === head.beat && this.journal.hash === head.hash) return
         throw new Refusal("frame/changed", `its journal ends with beat ${this.journal?.beat ?? -1}, and its head is beat ${head.beat}`)
       })
       yield* this.flush
+      // An earlier version knows neither detached spaces nor the origins of signals.
+      yield* this.store.raise({ format: StoreFormat.NEWEST, carried: StoreFormat.NEWEST })
       const arrived: Arrived.Arrived = { why: this.named.why, from: origin, beat: head.beat }
       yield* attempt(() => this.store.arrive({ note: JSON.stringify(arrived), isWhole: true }))
       yield* this.store.flush
       return sealed
     })
+  }
+
+  /** The header, where a record or the seal is read. */
+  private get header(): Header.Header {
+    const { header } = this.reader
+    if (header === undefined) throw new Error("a record follows the header")
+    return header
   }
 
   private readonly flush: Effect.Effect<void, PersistenceError> = Effect.suspend(() => {
@@ -204,6 +213,17 @@ export class Import {
     taker(record)
   }
 
+  /** A queued signal. One for another space keeps the origin under which it was sent, so its receiver knows it again. */
+  private queued(row: QueueRow): QueueRow {
+    try {
+      const pending = Pending.fromRow(row)
+      const sent = pending.sentUnder(this.header.origin)
+      return sent === pending ? row : { ...row, text: sent.text }
+    } catch {
+      throw new Refusal("frame/bounds", `the text of the queued signal ${row.seq} is none`)
+    }
+  }
+
   /** Appends the row of each type of record. */
   private readonly takers: { readonly [T in Record.Type]?: (record: Pick<Record.Record, "bytes" | "key">) => void } = {
     cell: (record) => {
@@ -221,7 +241,7 @@ export class Import {
       this.store.append({ ...nothing, entry })
       this.journal = { beat: entry.beat, hash: entry.hash }
     },
-    queue: (record) => this.store.append({ ...nothing, queued: [Row.read("queue", record)] }),
+    queue: (record) => this.store.append({ ...nothing, queued: [this.queued(Row.read("queue", record))] }),
     receipt: (record) => this.store.append({ ...nothing, receipts: [Row.read("receipt", record)] }),
     observation: (record) => this.store.append({ ...nothing, observations: [Row.read("observation", record)] }),
     content: ({ bytes, key }) => {

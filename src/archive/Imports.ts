@@ -14,7 +14,7 @@ import type { Kernel } from "../kernel/space/Kernel.ts"
 import * as Arrived from "../kernel/model/Arrived.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { PersistenceError, SpaceImporting } from "../persistence/PersistenceError.ts"
-import { Import } from "./Import.ts"
+import { Import, type Named } from "./Import.ts"
 
 /** The state of an import after a part: the number of the next chunk, or the seal. */
 export type Taken = { readonly next: number } | Sealed
@@ -24,6 +24,7 @@ export interface Given<E> {
   readonly space: string
   /** The id of the import. */
   readonly id: string
+  readonly why: Arrived.Arrived["why"]
   /** The number of the first chunk; 0 for a part that begins with the header. */
   readonly from: number
   readonly bytes: Stream.Stream<Uint8Array, E>
@@ -51,9 +52,9 @@ export class Imports {
   }
 
   /** Takes a part, unless it is not the next one. The space opens with the seal. */
-  take<E>({ bytes, from, id, space }: Given<E>): Effect.Effect<Taken, E | FrameRefused | PersistenceError> {
+  take<E>({ bytes, from, space, ...named }: Given<E>): Effect.Effect<Taken, E | FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
-      const session = yield* this.session(space, id)
+      const session = yield* this.session(space, named)
       const { importer } = session
       if (importer.next !== from) return { next: importer.next }
       session.isBusy = true
@@ -73,7 +74,7 @@ export class Imports {
     })
   }
 
-  private session(space: string, id: string): Effect.Effect<Session, PersistenceError> {
+  private session(space: string, { id, why }: Named): Effect.Effect<Session, PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const known = this.sessions.get(space)
       if (known?.id === id && !known.isBusy) return known
@@ -85,7 +86,7 @@ export class Imports {
         yield* Scope.close(scope, Exit.void)
         return yield* busy(space)
       }
-      const session: Session = { id, scope, importer: new Import(store, this.hash, { id, why: "copy" }), isBusy: false }
+      const session: Session = { id, scope, importer: new Import(store, this.hash, { id, why }), isBusy: false }
       this.sessions.set(space, session)
       return session
     })

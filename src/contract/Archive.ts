@@ -36,14 +36,21 @@ export const exported = Endpoint.make("GET", ARCHIVE.export, {
   verb: "admin"
 })
 
+/** The parameters of a part of an import. */
+export const importQuery = () => Schema.Struct({
+  from: Query.number(),
+  why: Schema.Literals(["copy", "restore"]).annotate({ expected: "copy or restore", description: "copy" }).pipe(Schema.optionalKey)
+})
+
 /** The import of a space. */
 export const imported = Endpoint.make("PUT", ARCHIVE.import, {
   does: words(
     "Takes a part of a frame for a new space of this name. `from` is its first chunk, 0 for the header, and `next` the chunk that is " +
-    "taken next: an import that broke off goes on there. The sender chooses the id. With the seal the space opens, detached. A refused " +
-    "frame leaves no space, nor does an hour without a part."
+    "taken next: an import that broke off goes on there. The sender chooses the id. With the seal the space opens, detached. The signals " +
+    "of a copy to other spaces stay with its original, and those of a `restore` go out at its release. A refused frame leaves no " +
+    "space, nor does an hour without a part."
   ),
-  query: () => Schema.Struct({ from: Query.number() }),
+  query: importQuery,
   body: () => Schema.Uint8Array,
   isByHand: true,
   content: "whole chunks of a frame, at most 16 MiB",

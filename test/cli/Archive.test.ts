@@ -121,3 +121,24 @@ describe("systole export and import", () => {
         assert.isTrue(existsSync(join(folder, "files/copy.txt")))
       })))
 })
+
+describe("systole restore", () => {
+  it.live("N32 brings a lost space back: its state is checked, what waits is listed, and goes on", () =>
+    Effect.flatMap(terminal(outward), ({ json, root: folder, run }) =>
+      Effect.promise(async () => {
+        const file = join(folder, "home.frame")
+        await json("signal", "home", "--signal", "/signals/told", "--payload", "1", "--wait", "60")
+        await json("export", "home", file)
+        await json("signal", "home", "--signal", "/signals/told", "--payload", "2", "--wait", "60")
+        assert.include((await run("restore", file, "home")).stderr, "space/exists")
+        await run("space", "delete", "home", "--yes")
+        const restored = await run("restore", file, "home")
+        assert.strictEqual(restored.code, 0, restored.stderr)
+        assert.include(restored.stdout, "restored ")
+        assert.include(restored.stderr, "nothing waits")
+        assert.strictEqual(await json("cell", "get", "home", "/data/told"), 1)
+        assert.notInclude((await run("space", "state", "home")).stdout, "detached")
+        assert.include((await run("restore", file, "apart", "--detached")).stdout, "systole space release apart")
+        assert.include((await run("space", "state", "apart")).stdout, "detached: a restore of home@")
+      })))
+})

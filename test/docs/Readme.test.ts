@@ -17,6 +17,7 @@ const { dependencies, optionalDependencies, scripts } = JSON.parse(readFileSync(
 const elsewhere: Readonly<Record<string, string>> = {
   "systole export home home.frame": "test/cli/Archive.test.ts",
   "systole frame verify home.frame": "test/cli/Archive.test.ts",
+  "systole restore home.frame home": "test/cli/Archive.test.ts",
   "systole import home.frame copy": "test/cli/Archive.test.ts",
   "systole space release copy": "test/cli/Archive.test.ts",
   "npm ci --omit=dev && npm run demo": "test/scripts/Demo.test.ts",

@@ -1,5 +1,5 @@
 /**
- * `systole export`, `import` and `frame`: spaces as files.
+ * `systole export` and `frame`: spaces as files.
  *
  * @module
  */
@@ -20,28 +20,10 @@ import * as Output from "../Output.ts"
 import * as SpaceArgument from "../SpaceArgument.ts"
 import * as FrameFile from "./FrameFile.ts"
 
-/** The seconds for one part of a frame. */
-const SECONDS = 300
-
-/** The bytes after which a command tells its progress. */
-const TOLD = 67_108_864
-
 const file = Argument.String("file").pipe(Argument.withDescription("The file of the frame"))
 
 const choice = <const Names extends ReadonlyArray<string>>(name: string, names: Names, description: string) =>
   Flag.Literals(name, names).pipe(Flag.withDescription(description), Flag.withDefault(names[0] as Names[number]))
-
-/** Tells each 64 MiB of a transfer. */
-const progress = (verb: string) => {
-  let size = 0
-  let told = 0
-  return (bytes: number): Effect.Effect<void> => {
-    size += bytes
-    if (size - told < TOLD) return Effect.void
-    told = size
-    return Output.note(`${verb} ${Printable.count(Math.round(size / 1_048_576), "MiB", "MiB")}`)
-  }
-}
 
 const exported = Command.make("export", {
   space: SpaceArgument.name,
@@ -54,7 +36,7 @@ const exported = Command.make("export", {
     const { bytes } = yield* Client
     const written = yield* FrameFile.create(file)
     const reader = new FrameReader(hash)
-    const tell = progress("exported")
+    const tell = FrameFile.progress("exported")
     while (!reader.isSealed) {
       const before = reader.nextSeq
       const from = reader.header === undefined ? "" : `&from=${before}`
@@ -72,43 +54,6 @@ const exported = Command.make("export", {
     ])
   }).pipe(Effect.scoped)).pipe(
     Command.withDescription("Write a space at one beat to a file, while it runs. The file holds all labels: keep it like the data"),
-    Command.provide(Client.layer)
-  )
-
-/** The answer to a part of an import. */
-interface Taken {
-  readonly next?: number
-  readonly root?: string
-  readonly beat?: number
-}
-
-const imported = Command.make("import", { file, space: SpaceArgument.name, json: Output.json }, ({ file, json, space }) =>
-  Effect.gen(function*() {
-    const { ask } = yield* Client
-    const frame = yield* FrameFile.open(file)
-    // The same frame has the same id, so an import that was broken off goes on.
-    const id = hash.hex(frame.opening.bytes).slice(0, 32)
-    const put = ({ bytes, from }: FrameFile.Part) =>
-      ask<Taken>(`${SpaceArgument.path(space)}/import/${id}?from=${from}`, { method: "PUT", bytes, seconds: SECONDS })
-    const tell = progress("imported")
-    let taken = yield* put(frame.opening)
-    while (taken.root === undefined) {
-      const part = yield* frame.next(taken.next ?? 1)
-      if (part === undefined) {
-        yield* ask(SpaceArgument.path(space), { method: "DELETE" })
-        return yield* FrameFile.early(file)
-      }
-      taken = yield* put(part)
-      yield* tell(part.bytes.length)
-    }
-    yield* Output.data(json, { space, file, beat: taken.beat, root: taken.root }, [
-      `imported ${file} as ${space}, at beat ${taken.beat}`,
-      `It is detached: systole space release ${space} lets its requests and signals out`
-    ])
-  }).pipe(Effect.scoped)).pipe(
-    Command.withDescription(
-      "Make a new space from a file. It runs detached: no request, delivery, timer or signal to another space goes out"
-    ),
     Command.provide(Client.layer)
   )
 
@@ -179,4 +124,4 @@ const frame = Command.make("frame").pipe(
 /**
  * The commands of frames.
  */
-export const commands = [exported, imported, frame]
+export const commands = [exported, frame]

@@ -23,6 +23,7 @@ import * as FaceCommands from "./FaceCommands.ts"
 import * as DebugCommand from "./DebugCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
+import * as ImportCommand from "./ImportCommand.ts"
 import * as KeyCommand from "./KeyCommand.ts"
 import * as LoginCommand from "./LoginCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
@@ -71,7 +72,8 @@ const others = (slices: Commands["slices"]) => [
   HistoryCommand.replay,
   HistoryCommand.why,
   HistoryCommand.explain,
-  ...ArchiveCommand.commands
+  ...ArchiveCommand.commands,
+  ...ImportCommand.commands
 ]
 
 /** The names of the commands without those of plugins. */

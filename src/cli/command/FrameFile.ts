@@ -13,13 +13,18 @@ import type { FrameRefused } from "../../frame/FrameRefused.ts"
 import { FrameReader } from "../../frame/FrameReader.ts"
 import * as Header from "../../frame/Header.ts"
 import { hash } from "../../persistence/PureSha256.ts"
+import * as Printable from "../../diagnostic/Printable.ts"
 import { CliFailure, exits, from } from "../CliFailure.ts"
+import * as Output from "../Output.ts"
 
 /** The most bytes of a part. */
 const PART = 8_388_608
 
 /** The most bytes that are read at once. */
 const SLICE = 1_048_576
+
+/** The bytes after which a command tells its progress: 64 MiB. */
+const TOLD = 67_108_864
 
 /** The failure of a file. */
 const failedAt = (path: string) => ({ reason }: PlatformError.PlatformError): CliFailure => {
@@ -163,3 +168,15 @@ export const early = (path: string): Effect.Effect<never, CliFailure> => Effect.
   code: "frame/unsealed",
   message: `The frame in ${path} ends before its seal. Take the frame from its source again`
 }))
+
+/** Tells each {@link TOLD} bytes of a transfer. */
+export const progress = (verb: string) => {
+  let size = 0
+  let told = 0
+  return (bytes: number): Effect.Effect<void> => {
+    size += bytes
+    if (size - told < TOLD) return Effect.void
+    told = size
+    return Output.note(`${verb} ${Printable.count(Math.round(size / 1_048_576), "MiB", "MiB")}`)
+  }
+}

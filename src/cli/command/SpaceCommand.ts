@@ -108,18 +108,27 @@ const notReleased = (space: string): CliFailure =>
     message: `Space "${space}" stays detached: nobody can be asked here, because the command has no terminal. Give --yes to release it`
   })
 
+/** Lists the first signals and runs that wait in a detached space, for the person who releases it. */
+export const listed = Effect.fnUntraced(function*(space: string) {
+  const { ask } = yield* Client
+  const { waiting } = yield* ask<{ readonly waiting: ReadonlyArray<WaitingRow> }>(`${SpaceArgument.path(space)}/waiting?limit=${LISTED}`)
+  const rows = Output.table(waiting.map(columns))
+  yield* Output.note([waiting.length === 0 ? "nothing waits" : `the first ${waiting.length} that wait:`, ...rows].join("\n"))
+})
+
+/** Releases a detached space. */
+export const released = (space: string) =>
+  Client.use((client) => client.ask<{ readonly beat: number }>(`${SpaceArgument.path(space)}/detached`, { method: "DELETE" }))
+
 /** Releases a detached space, after a list of what waits in it. */
 const releaseDetached = Effect.fnUntraced(function*(space: string, { json, yes }: { readonly json: boolean; readonly yes: boolean }) {
-  const { ask } = yield* Client
   if (!yes) {
-    const { waiting } = yield* ask<{ readonly waiting: ReadonlyArray<WaitingRow> }>(`${SpaceArgument.path(space)}/waiting?limit=${LISTED}`)
-    const rows = Output.table(waiting.map(columns))
-    yield* Output.note([waiting.length === 0 ? "nothing waits" : `the first ${waiting.length} that wait:`, ...rows].join("\n"))
+    yield* listed(space)
     if (!(yield* confirmed(notReleased(space), `Let requests, deliveries, timers and signals of space "${space}" out?`))) {
       return yield* new CliFailure({ exit: exits.failed, code: "space/unconfirmed", message: `Space "${space}" stays detached` })
     }
   }
-  const answer = yield* ask<{ readonly beat: number }>(`${SpaceArgument.path(space)}/detached`, { method: "DELETE" })
+  const answer = yield* released(space)
   yield* Output.data(json, answer, `released ${space} in beat ${answer.beat}`)
 })
 

@@ -12,6 +12,7 @@ import * as Endpoints from "../../contract/Archive.ts"
 import * as Body from "../wire/Body.ts"
 import { RequestRefused } from "../wire/Problem.ts"
 import type { RouteContext } from "../wire/RouteContext.ts"
+import { queryOf } from "./RouteTable.ts"
 import type { SpaceTable } from "./SpaceTable.ts"
 
 const ID = /^[a-z0-9]{8,64}$/
@@ -21,6 +22,11 @@ const endOf = (since: string | undefined): End | undefined => {
   const [beat, hash] = since?.split("-") ?? []
   return hash === undefined ? undefined : { beat: Number(beat), hash }
 }
+
+type Wanted = ReturnType<typeof Endpoints.importQuery>["Type"]
+
+/** @throws RequestRefused */
+const wantedOf = ({ url }: Request): Wanted => queryOf(Endpoints.importQuery, Object.fromEntries(new URL(url).searchParams)) as Wanted
 
 /**
  * Adds the routes to a table.
@@ -32,12 +38,12 @@ export const routes = (table: SpaceTable, { hash, kernel, signer }: Pick<RouteCo
     Effect.map(exports.part(space, from, { history, content, since: endOf(since) }), (bytes) =>
       new Response(new Uint8Array(bytes), { headers: { "content-type": "application/octet-stream", "cache-control": "no-store" } })))
   table.serve(Endpoints.imported, ({ params: { id, space }, request }) => Effect.gen(function*() {
-    const from = Body.count(new URL(request.url).searchParams.get("from") ?? "")
+    const { from, why = "copy" } = yield* Effect.try({ try: () => wantedOf(request), catch: (error) => error as RequestRefused })
     if (!ID.test(id)) {
       return yield* Effect.fail(new RequestRefused({ code: "query/invalid", reason: "The id of an import has 8 to 64 of a-z and 0-9" }))
     }
     const bytes = Stream.fromAsyncIterable(Body.chunks(request, Endpoints.MAX_PART), (error) => error as RequestRefused)
-    const taken = yield* imports.take({ space, id, from, bytes })
+    const taken = yield* imports.take({ space, id, why, from, bytes })
     return "root" in taken ? { space, root: taken.root, beat: taken.head.beat } : { space, next: taken.next }
   }))
 }

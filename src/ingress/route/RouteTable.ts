@@ -208,8 +208,12 @@ export const withheld = (path: string, { name }: Pick<Viewer, "name">) =>
       "the operator's token"
   })
 
-/** @throws RequestRefused */
-const queryOf = (schema: Fields, given: Readonly<Record<string, string>>): unknown => {
+/**
+ * The parameters of a query, decoded.
+ *
+ * @throws RequestRefused
+ */
+export const queryOf = (schema: Fields, given: Readonly<Record<string, string>>): unknown => {
   try {
     return Codec.decodeTexts(schema, given)
   } catch (error) {

@@ -89,11 +89,8 @@ export class StoreUpgrade {
     let seen = 0
     for (const row of store.queue(after)) {
       const pending = Pending.fromRow(row)
-      const { signal } = pending
-      const { to } = signal
-      if (pending.leaves && to !== undefined && to.from === undefined) {
-        older.push(new Pending(row.seq, { ...signal, to: { ...to, from: origin(mode, space) } }, pending))
-      }
+      const carried = pending.sentUnder(origin(mode, space))
+      if (carried !== pending) older.push(carried)
       if (++seen === limit) return { older, next: row.seq }
     }
     return { older, next: undefined }

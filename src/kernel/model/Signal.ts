@@ -297,6 +297,13 @@ export class Pending {
     return renamed
   }
 
+  /** The same signal with the origin under which it was sent, if it leaves for another space and its row has none. */
+  sentUnder(origin: string): Pending {
+    const { to } = this.signal
+    if (!this.leaves || to === undefined || to.from !== undefined) return this
+    return new Pending(this.seq, { ...this.signal, to: { ...to, from: origin } }, this)
+  }
+
   /** The pending signal of a row. */
   static fromRow(row: { readonly seq: number; readonly text: string }): Pending {
     const { again, anew, due, payload, since, undelivered, ...rest } = JSON.parse(row.text)

@@ -259,10 +259,17 @@ export const cutOver = (
 }
 
 /**
- * Begins another incarnation of an imported space, detached.
+ * Begins another incarnation of an imported space, detached. The restoration of a space that was detached already stays what it was:
+ * signals that wait in a copy are those of its original.
  */
-export const arrive = (work: BeatTransaction, draft: Draft, { born, detached }: Pick<Commands.Arrival, "born" | "detached">): void =>
-  apply(work, draft, { born, detached })
+export const arrive = (work: BeatTransaction, draft: Draft, { born, detached }: Pick<Commands.Arrival, "born" | "detached">): void => {
+  const known = detached.why === "copy" ? undefined : storedDetached(work)
+  apply(work, draft, { born, detached: known ?? detached })
+}
+
+/** The detachment in the cells of a space. Its mode has another one before the beat of its arrival. */
+const storedDetached = ({ stage }: BeatTransaction): SpaceMode.Detached | undefined =>
+  Document.read(stage.committed.read(SpaceMode.address("detached").key), []) as SpaceMode.Detached | undefined
 
 /**
  * Ends the detachment of a space. The signals to other spaces that came with a copy stay with the original. Returns the refusal, if any.
