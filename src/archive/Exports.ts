@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { concat } from "../cell/Bytes.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import type { ReadError } from "../kernel/view/Expected.ts"
@@ -47,6 +48,8 @@ interface Part {
 interface Session {
   readonly scope: Scope.Closeable
   readonly pieces: AsyncGenerator<Uint8Array>
+  /** Requests of one export are answered one after another: a client may ask again before it has its answer. */
+  readonly alone: Semaphore.Semaphore
   /** The piece that did not fit into the newest part. */
   left: Uint8Array | undefined
   newest: Part | undefined
@@ -70,13 +73,23 @@ export class Exports {
   part(space: Space, from: number | undefined, parts: Export.Parts): Effect.Effect<Uint8Array, ExportError> {
     return Effect.gen({ self: this }, function*() {
       const session = from === undefined ? yield* this.begin(space, parts) : this.sessions.get(space.name)
-      const { newest } = session ?? {}
+      if (session === undefined) return yield* new ExportOver({ space: space.name, from: from ?? 0 })
+      // The part is made whole even if its client is gone, who asks for it again.
+      return yield* session.alone.withPermits(1)(Effect.uninterruptible(this.partOf(session, space.name, from)))
+    })
+  }
+
+  private partOf(session: Session, space: string, from: number | undefined): Effect.Effect<Uint8Array, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const { newest } = session
       if (from !== undefined && newest?.from === from) return newest.bytes
-      if (session === undefined || (newest?.next ?? 0) !== (from ?? 0)) return yield* new ExportOver({ space: space.name, from: from ?? 0 })
-      const part = yield* Effect.tapError(this.next(session), () => this.end(space.name, session))
+      if (this.sessions.get(space) !== session || (newest?.next ?? 0) !== (from ?? 0)) {
+        return yield* new ExportOver({ space, from: from ?? 0 })
+      }
+      const part = yield* Effect.tapError(this.next(session), () => this.end(space, session))
       // The last part may be asked for again, and needs no pin.
       if (session.isOver) yield* Scope.close(session.scope, Exit.void)
-      yield* this.rest(space.name, session)
+      yield* this.rest(space, session)
       return part.bytes
     })
   }
@@ -88,7 +101,13 @@ export class Exports {
       const scope = yield* Scope.make()
       const pin = yield* Effect.onError(Scope.provide(space.pin, scope), () => Scope.close(scope, Exit.void))
       const session: Session = {
-        scope, pieces: Export.frame(pin, this.maker, parts), left: undefined, newest: undefined, isOver: false, idle: undefined
+        scope,
+        pieces: Export.frame(pin, this.maker, parts),
+        alone: Semaphore.makeUnsafe(1),
+        left: undefined,
+        newest: undefined,
+        isOver: false,
+        idle: undefined
       }
       this.sessions.set(space.name, session)
       return session
