@@ -4,6 +4,7 @@
  * @module
  */
 import { build } from "esbuild"
+import { type Request, Response } from "miniflare"
 import { join } from "node:path"
 
 export const root = join(import.meta.dirname, "..", "..")
@@ -15,8 +16,22 @@ export interface Bundle {
   readonly imports: ReadonlyArray<string>
 }
 
-/** The modules of a bundled script. Miniflare would parse a script for its imports, which takes a second for one of this size. */
-export const modulesOf = (contents: string) => [{ type: "ESModule" as const, path: "worker.js", contents }]
+/** The options of miniflare for an entry and the texts of the other modules by their names, which workerd fetches as it needs them. */
+export const fetched = (entry: string, others: Readonly<Record<string, string>>) => ({
+  modules: [{ type: "ESModule" as const, path: "worker.js", contents: entry }],
+  unsafeUseModuleFallbackService: true,
+  unsafeModuleFallbackService: ({ url }: Request) => {
+    const name = new URL(url).searchParams.get("specifier")?.slice(1) ?? ""
+    return Object.hasOwn(others, name) ? Response.json({ name, esModule: others[name] }) : new Response(null, { status: 404 })
+  }
+})
+
+/**
+ * The options of miniflare for a bundled script. Within the configuration, miniflare copies a script of this size with each of the
+ * hundreds of values that it writes, which takes as long as the start of workerd.
+ */
+export const modulesOf = (text: string) =>
+  fetched(`export * from "./bundle.js"; export { default } from "./bundle.js"`, { "bundle.js": text })
 
 /** Bundles the entry of a Worker with its objects. */
 export const bundled = (entry: string): Promise<Bundle> => bundle(`export * from "${entry}"; export { default } from "${entry}"`)

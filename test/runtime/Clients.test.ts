@@ -33,7 +33,7 @@ const hosts: Readonly<Record<string, (addresses: Addresses) => Promise<Report>>>
 export default { fetch: async (request) => Response.json(await run(await request.json())) }`
     const { imports, text } = await bundle(entry)
     assert.deepStrictEqual(imports, [])
-    const worker = new Miniflare({ modules: modulesOf(text), compatibilityDate: COMPATIBILITY_DATE, cf: false })
+    const worker = new Miniflare({ ...modulesOf(text), compatibilityDate: COMPATIBILITY_DATE, cf: false })
     try {
       const answer = await worker.dispatchFetch("http://worker/", { method: "POST", body: JSON.stringify(addresses) })
       const told = await answer.text()

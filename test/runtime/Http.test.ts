@@ -23,7 +23,7 @@ const running = async (use: (run: (asked: Asked) => Promise<Record<string, unkno
   const { imports, text } = await bundle("export { default } from \"./test/runtime/http.ts\"")
   assert.deepStrictEqual(imports, [])
   const worker = new Miniflare({
-    modules: modulesOf(text),
+    ...modulesOf(text),
     compatibilityDate: "2026-08-03",
     compatibilityFlags: ["nodejs_compat"],
     bindings: { HOOK: SECRET },

@@ -90,7 +90,7 @@ describe("The scenarios over the store of durable objects", () => {
 
   beforeAll(async () => {
     worker = new Miniflare({
-      modules: modulesOf(await script()),
+      ...modulesOf(await script()),
       compatibilityDate: COMPATIBILITY_DATE,
       // For helpers of tests alone.
       compatibilityFlags: ["nodejs_compat"],

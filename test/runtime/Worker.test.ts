@@ -21,7 +21,7 @@ const filesOf = (folder: string): ReadonlyArray<string> => {
 
 
 const running = async <A>(script: string, use: (fetch: (url: string, init?: object) => Promise<string>) => Promise<A>): Promise<A> => {
-  const worker = new Miniflare({ modules: modulesOf(script), compatibilityDate: COMPATIBILITY_DATE, cf: false, kvNamespaces: ["CACHE"] })
+  const worker = new Miniflare({ ...modulesOf(script), compatibilityDate: COMPATIBILITY_DATE, cf: false, kvNamespaces: ["CACHE"] })
   try {
     return await use(async (url, init) => (await worker.dispatchFetch(url, init)).text())
   } finally {
@@ -63,7 +63,7 @@ describe("Worker", () => {
   it("runs the contract of persistence in durable objects", async () => {
     const text = await script("./test/runtime/contract.ts")
     const worker = new Miniflare({
-      modules: modulesOf(text),
+      ...modulesOf(text),
       compatibilityDate: COMPATIBILITY_DATE,
       cf: false,
       durableObjects: { TESTS: { className: "Test", useSQLite: true } }
