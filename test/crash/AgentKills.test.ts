@@ -77,7 +77,7 @@ describe("Agents that are killed", () => {
       const { root, run } = yield* terminal({ "systole.config.ts": config, "files/job.sh": JOB, "heartbeat.md": fileOf(order("n0")) })
       const person = new Person(root, draw)
       let kills = 0
-      for (const most = Trials.count(120, 6); kills < most;) {
+      for (const most = Trials.count(120, 3); kills < most;) {
         if (yield* Effect.promise(() => killed(root, person, draw))) kills++
       }
       person.save()

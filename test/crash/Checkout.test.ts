@@ -6,6 +6,7 @@ import { type Call, type Moment, Partners } from "../../examples/checkout/partne
 import { root } from "../scripts/Host.ts"
 import { type Server, start } from "../scripts/Server.ts"
 import * as Follow from "../support/Follow.ts"
+import * as Trials from "../support/Trials.ts"
 
 const example = join(root, "examples", "checkout")
 const space = "/v1/spaces/shop"
@@ -21,8 +22,9 @@ interface Order {
 /** The step and the moment of a kill. */
 type Kill = readonly [step: string, moment: Moment]
 
-/** The kills at a call: before its effect, before its answer, and after its answer. */
-const around = (step: string): ReadonlyArray<Kill> => [[step, "arrived"], [step, "done"], [step, "answered"]]
+/** The kills at a call: before its effect, before its answer, and after its answer. A short form has one of them. */
+const around = (step: string, moment: Moment): ReadonlyArray<Kill> =>
+  Trials.form<ReadonlyArray<Kill>>({ short: [[step, moment]], long: [[step, "arrived"], [step, "done"], [step, "answered"]] })
 
 const send = (url: string, method: "POST" | "PUT", body: unknown): Promise<Response> =>
   fetch(url, { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
@@ -163,13 +165,17 @@ describe("The checkout example, killed at every step", () => {
   }
 
   it("ships with each effect once", Shop.use(async (shop) => {
-    await shop.survive("17", "visa", [...around("reserve"), ["charge", "unavailable"], ...around("charge"), ...around("ship")])
+    await shop.survive("17", "visa", [
+      ...around("reserve", "arrived"), ["charge", "unavailable"], ...around("charge", "done"), ...around("ship", "answered")
+    ])
     assert.strictEqual((await shop.until("17", "shipped", "released")).status, "shipped")
     await judge(shop, "17", ["reserve", "charge", "ship"])
   }))
 
   it("releases with each effect once", Shop.use(async (shop) => {
-    await shop.survive("18", "declined", [["reserve", "done"], ...around("charge"), ...around("refund"), ...around("release")])
+    await shop.survive("18", "declined", [
+      ["reserve", "done"], ...around("charge", "answered"), ...around("refund", "arrived"), ...around("release", "done")
+    ])
     assert.strictEqual((await shop.until("18", "shipped", "released")).status, "released")
     await judge(shop, "18", ["reserve", "release"])
   }))

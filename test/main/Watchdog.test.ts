@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Server, terminal } from "../cli/Terminal.ts"
+import * as Trials from "../support/Trials.ts"
 
 /** Runs that end their process, by the last segment of the signal; other signals are counted. */
 const enzymes = `import { Enzyme } from "systole"
@@ -92,12 +93,18 @@ const outside = new AsyncResource("outside")`
 
 const isNode = !("Bun" in globalThis) && !("Deno" in globalThis)
 
+/** The ways to end a process, each with its most ends. A short form has one of those that hold the thread in JavaScript alike. */
+const ways: ReadonlyArray<readonly [what: string, ends: number]> = [
+  ["segment", 2],
+  ...isNode ? [["backtrack", 2], ["exit", 2]] as const : [],
+  ...Trials.form<ReadonlyArray<readonly [string, number]>>({
+    short: [],
+    long: [["loop", 2], ...isNode ? [["microtasks", 2], ["allocate", 6]] as const : []]
+  })
+]
+
 describe("A run that ends its process", () => {
-  for (const [what, ends] of [
-    ["loop", 2],
-    ["segment", 2],
-    ...isNode ? [["microtasks", 2], ["backtrack", 2], ["exit", 2], ["allocate", 6]] as const : []
-  ] as const) {
+  for (const [what, ends] of ways) {
     it.live(`becomes a dead letter after a few ends, and the server stays up: ${what}`, () =>
       Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": modules[what] ?? enzymes }), ({ root, serveBy }) =>
         Effect.promise(async () => {

@@ -5,15 +5,19 @@ import { claims, key } from "../access/Issuer.ts"
 import { config, ROOT, SHOP } from "../access/WorldModules.ts"
 import * as Worlds from "../access/Worlds.ts"
 import { serve } from "../ingress/TestIngress.ts"
+import * as Trials from "../support/Trials.ts"
 import * as Edge from "./Edge.ts"
 
 const SEED = 1
 
 /** Some credentials: one of each kind. The others differ in the kernel alone, which servers have, too. */
-const NAMES = [
-  "a session of a reader", "a bearer of a token with prefixes", "a token with both", "a JSON Web Token with a scope and a clearance",
-  "public reads"
-]
+const NAMES = Trials.form({
+  short: ["a session of a reader", "a JSON Web Token with a scope and a clearance"],
+  long: [
+    "a session of a reader", "a bearer of a token with prefixes", "a token with both", "a JSON Web Token with a scope and a clearance",
+    "public reads"
+  ]
+})
 
 let [text, endpoints]: [string, ReadonlyArray<Endpoint>] = ["", []]
 const issuer = await key("first")

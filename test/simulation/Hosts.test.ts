@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { join } from "node:path"
 import { command, current, type Host, root } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
+import * as Trials from "../support/Trials.ts"
 
 /** The number of worlds on each host. They have the parts of the core of which Deno and Bun run no other tests. */
-const WORLDS = 5
+const WORLDS = Trials.form({ short: 2, long: 5 })
 
 const digests = async (host: Host): Promise<ReadonlyArray<string>> => {
   const [file, ...args] = command(host, join(root, "test/scripts/simulate.ts"))
