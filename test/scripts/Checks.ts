@@ -22,6 +22,9 @@ const hosted = [
     .map((name) => `test/kernel/${name}.test.ts`)
 ]
 
+/** Tests of stores that no host changes: of the store in memory, and of rules above the driver of SQLite. */
+const portable = ["Contract", "IdempotencyIndex", "MemoryStore"].map((name) => `test/persistence/${name}.test.ts`)
+
 /** The parts that an engine can change: numbers, texts, order, and the scenarios over the whole core. Deno has the engine of Node. */
 const engine = ["test/cell/", "test/stage/", "test/registry/", "test/conformance/", "test/replay/Replay.test.ts"]
 
@@ -39,8 +42,8 @@ const language = shown("language", script("language", "--brief"))
 const floors = tests("floors", "node", { files: ["test/architecture.test.ts"] })
 const quick = tests("quick tests on Node", "node", { without: ["test/architecture.test.ts", ...built, ...Object.keys(long)] })
 const suites = tests("long suites on Node", "node", { files: [...Object.keys(long), ...built] })
-const onDeno = tests("stores, channels on Deno", "deno", { files: hosted })
-const onBun = tests("core on Bun", "bun", { files: [...hosted, ...engine] })
+const onDeno = tests("stores, channels on Deno", "deno", { files: hosted, without: portable })
+const onBun = tests("core on Bun", "bun", { files: [...hosted, ...engine], without: portable })
 const denoTypes = command("types on Deno", [tool("deno"), "check", "--doc", "src"])
 const examples = busy("examples in the docs", [tool("deno"), "test", "-A", "--no-check", "--doc", "src"])
 const attack = (minutes: number) => busy("attack", script("attack", "--minutes", String(minutes)), failedParts)
