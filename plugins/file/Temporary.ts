@@ -15,7 +15,7 @@ import type { Jail, Located } from "../channel/Jail.ts"
 const PREFIX = ".systole-"
 
 /** The name of the temporary file of one attempt. */
-export const nameOf = ({ attempt, key, rid }: Channel.Job, path: string): string =>
+export const nameOf = ({ attempt, key, rid }: Pick<Channel.Job, "attempt" | "key" | "rid">, path: string): string =>
   PREFIX + createHash("sha256").update(`${key} ${rid} ${attempt} ${path}`).digest("hex").slice(0, 32)
 
 /** Tests whether a name is that of an unfinished write. */

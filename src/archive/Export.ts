@@ -14,6 +14,7 @@ import * as Capability from "../frame/Capability.ts"
 import type { Chunk } from "../frame/Chunk.ts"
 import { FrameWriter } from "../frame/FrameWriter.ts"
 import * as Header from "../frame/Header.ts"
+import type { Parts as Chosen } from "../frame/Parts.ts"
 import * as Record from "../frame/Record.ts"
 import * as Row from "../frame/Row.ts"
 import type { Signer } from "../frame/Signature.ts"
@@ -55,11 +56,7 @@ export class Unchanged extends Data.TaggedError("Unchanged")<{ readonly space: s
 }
 
 /** The parts of a space that an export takes. */
-export interface Parts {
-  /** The journal as far as it is kept, or the row of the head alone. Default: all. */
-  readonly history?: "all" | "none" | undefined
-  /** Content with its bytes, or by its digest and size. Default: with its bytes. */
-  readonly content?: "inline" | "refs" | undefined
+export interface Parts extends Chosen {
   /** The end of the frame that a range follows, with its whole journal. Default: none, for a snapshot. */
   readonly since?: End | undefined
 }

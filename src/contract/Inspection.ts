@@ -191,8 +191,11 @@ export const replayed = () => Schema.Struct({
 /** The replay of beats. */
 export const replay = Endpoint.make("GET", HISTORY.replay, {
   refusals: ["beat/absent", "history/busy"],
-  does: words("Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues."),
-  query: () => Schema.Struct({ from: Query.count(), to: Query.count() }),
+  does: words(
+    "Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues. `last` is a number " +
+    "of the newest kept beats, in place of `from` and `to`."
+  ),
+  query: () => Schema.Struct({ from: Query.count(), to: Query.count(), last: Query.count() }),
   answer: replayed
 })
 

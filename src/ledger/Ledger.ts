@@ -13,6 +13,7 @@ import type { Value } from "../cell/Value.ts"
 import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
 import type { Told } from "../diagnostic/Reporter.ts"
 import type { Telemetry } from "../diagnostic/Telemetry.ts"
+import type { Parts } from "../frame/Parts.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Lists } from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
@@ -217,6 +218,8 @@ export interface LiveHost {
   readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit: number, signal?: AbortSignal) => Promise<StoredContent>
   /** Reads content by its address; `undefined` if the space does not have it. */
   readonly content: (address: string) => Uint8Array | undefined
+  /** The space at its newest durable beat as a frame, in pieces; absent in a runtime without exports. */
+  readonly frame?: ((parts: Parts) => AsyncGenerator<Uint8Array>) | undefined
 }
 
 /**

@@ -137,6 +137,10 @@ export interface ChannelOptions {
     /** The entries of one list, glob or watch; 10,000 unless given. */
     readonly maxEntries?: number
   }
+  readonly frame: {
+    /** Its folder; `frames` unless given. */
+    readonly root?: string
+  }
   readonly kv: {
     /** A KV namespace binding, on Workers. */
     readonly namespace?: object

@@ -9,6 +9,7 @@
 import * as Data from "effect/Data"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
+import type { Parts } from "../frame/Parts.ts"
 import * as Errno from "./Errno.ts"
 
 /** The hosts on which a channel can work. */
@@ -54,6 +55,11 @@ export interface Job {
   readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit?: number) => Promise<Kept>
   /** Reads content of the space by its address; `undefined` if the space does not have it. */
   readonly content: (address: string) => Promise<Uint8Array | undefined>
+  /**
+   * The space as a frame, in pieces: its state at the newest durable beat when the first piece is asked for, with all labels. End
+   * the generator to end the export, which may outlive the job. Absent in a runtime without the slice `archive`.
+   */
+  readonly frame?: ((parts: Parts) => AsyncGenerator<Uint8Array>) | undefined
 }
 
 /** A request, as a channel delays it. */

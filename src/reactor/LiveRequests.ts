@@ -265,12 +265,13 @@ export class LiveRequests implements LiveLedger<Output> {
 
   private job(open: Open, request: Requests.Request, signal: AbortSignal): Job {
     const { attempt, key, opcode } = request
-    const { content, documents, keep, space } = this.host
+    const { content, documents, frame, keep, space } = this.host
     const issued = Requests.dateOf(request, documents)
     return {
       space, rid: open.rid, opcode, payload: payloadOf(open, documents), key, issued, attempt, signal,
       keep: (bytes, limit = MAX_CONTENT) => keep(bytes, limit, signal),
-      content: async (address) => content(address)
+      content: async (address) => content(address),
+      frame
     }
   }
 

@@ -52,6 +52,7 @@ describe("systole export and import", () => {
         assert.strictEqual(await json("cell", "get", "copy", "/data/n"), 2)
         assert.strictEqual((await run("journal", "verify", "copy")).code, 0)
         assert.strictEqual((await run("replay", "copy")).code, 0)
+        assert.deepInclude(await json("replay", "copy", "--last", "2") as object, { beats: 2 })
         assert.strictEqual((await run("space", "release", "copy")).code, 2)
         assert.include((await run("space", "release", "copy", "--yes")).stdout, "released copy")
         assert.notInclude((await run("space", "state", "copy")).stdout, "detached")

@@ -39,7 +39,7 @@ const expected = (records: ReadonlyArray<Record.Record>): ReadonlyMap<string, st
 
 describe("A frame", () => {
   for (const [name, written] of [["as it is", write], ["compressed", compressed]] as const) {
-    it(`has all records again, ${name}, whatever the size of the pieces it comes in`, async () => {
+    it(`N19 has all records again, ${name}, whatever the size of the pieces it comes in`, async () => {
       const frame = await written(mixed)
       for (const size of [1, 7, 4096, undefined]) {
         const outcome = await read(whole(frame), size)
@@ -69,7 +69,7 @@ describe("A frame", () => {
 })
 
 describe("A frame is refused, and nothing of the refused chunk is handed on, if", () => {
-  it("any byte of it is changed", async () => {
+  it("N19 any byte of it is changed", async () => {
     const frame = await write(mixed.filter(({ bytes }) => bytes.length < 1000))
     const bytes = whole(frame)
     const ends = frame.pieces.map((_, i) => frame.pieces.slice(0, i + 1).reduce((size, piece) => size + piece.length, 0))
@@ -86,14 +86,14 @@ describe("A frame is refused, and nothing of the refused chunk is handed on, if"
     }
   })
 
-  it("it ends early, at any length", async () => {
+  it("N19 it ends early, at any length", async () => {
     const bytes = whole(await write(mixed.filter(({ bytes }) => bytes.length < 1000)))
     for (let length = 0; length < bytes.length; length++) {
       assert.strictEqual(codeOf(await read(bytes.subarray(0, length))), "frame/unsealed")
     }
   })
 
-  it("a chunk is left out, repeated, exchanged, or of another frame", async () => {
+  it("N19 a chunk is left out, repeated, exchanged, or of another frame", async () => {
     const { pieces } = await write(mixed)
     const other = await write([...cells(20, 4), ...mixed.slice(20)])
     for (let at = 1; at < pieces.length - 1; at++) {
@@ -105,11 +105,11 @@ describe("A frame is refused, and nothing of the refused chunk is handed on, if"
     }
   })
 
-  it("bytes follow its seal", async () => {
+  it("N19 bytes follow its seal", async () => {
     assert.strictEqual(codeOf(await read(concat([whole(await write(mixed)), Uint8Array.of(0)]))), "frame/order")
   })
 
-  it("its seal tells other totals", async () => {
+  it("N19 its seal tells other totals", async () => {
     const { chunks, pieces } = await write(cells(3, 3))
     const raw = new TextEncoder().encode(new TextDecoder().decode(present(chunks.at(-1)).raw).replace("\"records\":3", "\"records\":4"))
     const seal = forged(present(chunks[0]).digest, { type: Chunk.SEAL, seq: 2, raw })
@@ -119,7 +119,7 @@ describe("A frame is refused, and nothing of the refused chunk is handed on, if"
 
 describe("A frame is refused with its header, before any record, if it needs", () => {
   const needs: Readonly<Record<string, Partial<globalThis.Record<keyof Header.Header, unknown>>>> = {
-    "a capability that is not known": { caps: 2 ** 31 },
+    "N20 a capability that is not known": { caps: 2 ** 31 },
     "a feature that is not known": { features: ["teleport"] },
     "a newer version": { v: 2 },
     "a kind that is not known": { kind: "wish" }
@@ -137,7 +137,7 @@ describe("A frame is refused with its header, before any record, if it needs", (
     assert.strictEqual(codeOf(await read(concat([present(pieces[0]), chunk]))), "frame/unknown")
   })
 
-  it("and records in another order are the same records", async () => {
+  it("N20 and records in another order are the same records", async () => {
     const shuffled = Random.shuffled(Random.make(7), mixed)
     assert.deepStrictEqual(new Map([...gathered(await read(whole(await write(shuffled))))].sort()), new Map([...expected(mixed)].sort()))
   })
@@ -154,7 +154,7 @@ describe("A frame is refused, in bounded memory, if", () => {
     return { bytes: present(pieces[0]), first: Chunk.first(hash, present(pieces[0])) }
   }
 
-  it("its header has 1 GiB, or is no JSON, or lacks a field", async () => {
+  it("N34 its header has 1 GiB, or is no JSON, or lacks a field", async () => {
     const huge = Chunk.opening(new Uint8Array())
     new DataView(huge.buffer).setUint32(4, 2 ** 30)
     assert.strictEqual(codeOf(await read(huge)), "frame/bounds")
@@ -165,7 +165,7 @@ describe("A frame is refused, in bounded memory, if", () => {
     assert.strictEqual(codeOf(await read(new TextEncoder().encode("PK\u0003\u0004 and more"))), "frame/magic")
   })
 
-  it("a chunk is larger than 262,144 bytes, empty, or larger in the frame than before", async () => {
+  it("N34 a chunk is larger than 262,144 bytes, empty, or larger in the frame than before", async () => {
     const { bytes, first } = await opening(Capability.of(["deflate"]))
     const big = forged(first, { type: 1, seq: 1, raw: new Uint8Array(Chunk.MAX_RAW + 1) })
     assert.strictEqual(codeOf(await read(concat([bytes, big]))), "frame/bounds")
@@ -174,13 +174,16 @@ describe("A frame is refused, in bounded memory, if", () => {
     assert.strictEqual(codeOf(await read(concat([bytes, grown]))), "frame/bounds")
   })
 
-  it("a compressed chunk becomes more or less than it says, or is no compressed chunk", async () => {
+  it("N34 a compressed chunk becomes more or less than it says, or is no compressed chunk", async () => {
     const { bytes, first } = await opening(Capability.of(["deflate"]))
     const bomb = deflateRawSync(new Uint8Array(64 * 1_048_576))
+    const before = process.resourceUsage().maxRSS
     for (const stored of [bomb, deflateRawSync(new Uint8Array(10)), new Uint8Array(50).fill(255)]) {
       const chunk = forged(first, { type: 1, seq: 1, raw: new Uint8Array(Chunk.MAX_RAW), stored })
       assert.strictEqual(codeOf(await read(concat([bytes, chunk]))), "frame/bounds")
     }
+    // In KiB. The bomb itself was made before.
+    assert.isBelow(process.resourceUsage().maxRSS - before, 16_384)
   })
 
   it("a chunk is compressed, and the header does not say so", async () => {

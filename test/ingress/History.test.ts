@@ -62,5 +62,8 @@ describe("The history of a space over HTTP", () => {
     assert.strictEqual(await refused("replay?from=-1"), "query/invalid")
     assert.strictEqual(await refused("replay?from=1&to=0"), "query/invalid")
     assert.strictEqual(await refused("replay?from=100"), "beat/absent")
+    for (const query of ["last=0", "last=1&from=0", "last=1&to=0", "last=x"]) {
+      assert.strictEqual(await refused(`replay?${query}`), "query/invalid", query)
+    }
   })
 })

@@ -24,7 +24,8 @@ const { values: { json } } = Options.read({
 })
 const ids = Conformance.scenarioIds(await text("scenarios.md"))
 const { ranges } = JSON.parse(await text("finished.json")) as { readonly ranges: ReadonlyArray<string> }
-const { output, report } = await runVitest("node", ["test/conformance/", "test/flow/Flows.test.ts"])
+const tests = ["test/conformance/", "test/flow/Flows.test.ts", "test/frame/", "test/archive/", "test/plugins/Frame.test.ts"]
+const { output, report } = await runVitest("node", tests)
 if (report === undefined) {
   console.error(output)
   process.exit(1)

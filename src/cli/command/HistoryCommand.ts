@@ -67,21 +67,29 @@ export const journal = Command.make("journal").pipe(
 /** Replays a range in parts, as large as the server allows, until the end or the first failure. */
 const replayInParts = Effect.fnUntraced(function*(
   space: string,
-  range: { readonly from: number | undefined; readonly to: number | undefined }
+  { last, ...range }: Range
 ) {
-  const query = (from: number | undefined): string =>
-    Object.entries({ from, to: range.to }).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]).join("&")
-  let all = yield* ask<ReplayJson>(space, `replay?${query(range.from)}`)
-  let last = -1
+  const query = (range: Range): string =>
+    Object.entries(range).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]).join("&")
+  let all = yield* ask<ReplayJson>(space, `replay?${query({ ...range, last })}`)
+  const to = last === undefined ? range.to : all.to
+  let before = -1
   while (typeof all.next === "number") {
     const from = all.next
-    if (from <= last) return yield* foreign(`with part ${from} of a replay, which was there,`)
-    const part: ReplayJson = yield* ask<ReplayJson>(space, `replay?${query(from)}`)
+    if (from <= before) return yield* foreign(`with part ${from} of a replay, which was there,`)
+    const part: ReplayJson = yield* ask<ReplayJson>(space, `replay?${query({ from, to })}`)
     all = { ...part, from: all.from, beats: all.beats + part.beats, changed: [...new Set([...all.changed, ...part.changed])] }
-    last = from
+    before = from
   }
   return all
 })
+
+/** The beats of a replay: from one to another, or the last ones. */
+interface Range {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly last?: number | undefined
+}
 
 /** A replay as JSON. */
 type ReplayJson = Omit<Replayed, "next"> & { readonly next?: number | null }
@@ -95,10 +103,12 @@ export const replay = Command.make("replay", {
   space: SpaceArgument.name,
   from: bound("from", "The first beat to run again; the first there is unless given"),
   to: bound("to", "The last; the newest unless given"),
+  last: bound("last", "The number of the newest beats to run again, in place of both"),
   json: Output.json
-}, ({ from, json, space, to }) =>
+}, ({ from, json, last, space, to }) =>
   Effect.gen(function*() {
-    const found = yield* replayInParts(space, { from: Option.getOrUndefined(from), to: Option.getOrUndefined(to) })
+    const range = { from: Option.getOrUndefined(from), to: Option.getOrUndefined(to), last: Option.getOrUndefined(last) }
+    const found = yield* replayInParts(space, range)
     const { beats, changed, difference, impossible } = found
     if (changed.length > 0) yield* Output.note(`not the code that ran then: ${changed.join(", ")}`)
     if (impossible) {

@@ -17,16 +17,17 @@ import type { SpaceTable } from "./SpaceTable.ts"
  */
 export const routes = (table: SpaceTable): void => {
   table.ofSpace(Endpoints.verification, (space) => space.examine((history) => Verify.verify(history)))
-  table.ofSpace(Endpoints.replay, (space, { query: { from, to = Infinity } }) => {
-    if (from !== undefined && from > to) {
-      return Effect.fail(new RequestRefused({
-        code: "query/invalid",
-        reason: `Beat ${to} is before beat ${from}. Give from the earlier one`
-      }))
+  table.ofSpace(Endpoints.replay, (space, { query: { from, last, to = Infinity } }) => {
+    const isBefore = from !== undefined && from > to
+    if (isBefore) return Effect.fail(invalid(`Beat ${to} is before beat ${from}. Give from the earlier one`))
+    const isRange = from !== undefined || to !== Infinity
+    if (last === 0 || (last !== undefined && isRange)) {
+      return Effect.fail(invalid("The parameter last is a count from 1, in place of from and to"))
     }
     return Effect.flatMap(
       space.examine(async (history) => {
         const newest = history.store.head().beat
+        if (last !== undefined) return await Replay.replay(history, Math.max(newest - last, history.store.anchor().beat) + 1, newest)
         // Without a beat nothing was compared, and a caller would take that for an equal history.
         return from !== undefined && from > newest ? newest : await Replay.replay(history, from, to)
       }),
@@ -44,5 +45,7 @@ export const routes = (table: SpaceTable): void => {
       ? absent("beat/absent", `The journal of space "${space.name}" holds no beat ${beat}`)
       : Effect.succeed(explained)))
 }
+
+const invalid = (reason: string): RequestRefused => new RequestRefused({ code: "query/invalid", reason })
 
 const absent = (code: "beat/absent" | "cell/absent", reason: string) => Effect.fail(new RequestRefused({ code, reason }))

@@ -3,9 +3,12 @@
  *
  * @module
  */
+import type { Parts } from "../../frame/Parts.ts"
 import type { Ledger } from "../../ledger/Ledger.ts"
+import type { Hash } from "../../persistence/Hash.ts"
 import type { Reactor } from "../../reactor/Reactor.ts"
 import type { DurableRuns } from "../beat/RunExecutor.ts"
+import type { Pin } from "../view/Pin.ts"
 import type { SpacePart } from "./SpacePart.ts"
 
 /**
@@ -20,4 +23,6 @@ export interface KernelSlice {
   readonly runs?: DurableRuns
   /** Its part of the API of a space. */
   readonly part?: SpacePart
+  /** Makes a frame of a pinned state, in pieces. */
+  readonly frame?: (pin: Pin, hash: Hash["Service"], parts: Parts) => AsyncGenerator<Uint8Array>
 }

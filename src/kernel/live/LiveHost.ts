@@ -20,10 +20,11 @@ interface Work {
   readonly commands: Pick<CommandQueue, "submit">
   readonly group: Pick<GroupCommit, "wake">
   readonly uploads: Uploads
+  readonly frame: LiveHost["frame"]
 }
 
 /** The host of the live halves of a space. */
-export const make = (state: State, { commands, group, uploads }: Work): LiveHost => {
+export const make = (state: State, { commands, frame, group, uploads }: Work): LiveHost => {
   const { documents, host, reporter, space, store, telemetry } = state
   return {
     space,
@@ -39,6 +40,7 @@ export const make = (state: State, { commands, group, uploads }: Work): LiveHost
     content: (address) => {
       const hash = hashOf(address)
       return hash === undefined ? undefined : LargeContent.whole(hash, store.blob(hash))
-    }
+    },
+    frame
   }
 }

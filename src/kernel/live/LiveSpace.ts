@@ -4,6 +4,7 @@
  * @module
  */
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
+import type { LiveHost as LedgerHost } from "../../ledger/Ledger.ts"
 import type { Look } from "../../ledger/Outside.ts"
 import type * as LargeContent from "../../persistence/LargeContent.ts"
 import { GroupCommit } from "../beat/loop/GroupCommit.ts"
@@ -16,7 +17,7 @@ import { ClearedView } from "../view/ClearedView.ts"
 import { CountedRows } from "../view/CountedRows.ts"
 import { FlushedReads } from "../view/FlushedReads.ts"
 import { HistorySession } from "../view/HistorySession.ts"
-import { Pins } from "../view/Pins.ts"
+import { type FrameOf, Pins } from "../view/Pins.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
 import type { PageTurns } from "../view/PageTurns.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
@@ -49,6 +50,8 @@ interface Dependencies {
   readonly used: () => void
   readonly readerState: ReaderState
   readonly contents: LargeContent.ContentStore | undefined
+  /** Makes the frames of jobs. */
+  readonly frame: FrameOf | undefined
 }
 
 /**
@@ -122,7 +125,9 @@ export class LiveSpace {
     const { uploads } = contents
     const cleared = { state, readerState: deps.readerState, contents, lists, queries, receipts, signals }
     this.reader = (clearance) => new ClearedView(cleared, clearance)
-    const ledgers = new LiveLedgers(state, LiveHost.make(state, { commands, group, uploads }))
+    const { frame: frameOf } = deps
+    const frame: LedgerHost["frame"] = frameOf && ((parts) => this.storage.pins.pieces(frameOf, parts))
+    const ledgers = new LiveLedgers(state, LiveHost.make(state, { commands, frame, group, uploads }))
     const outbox = new OutboxRelay(state, { resolvePeer: deps.resolvePeer, barrier, group })
     const publication = this.publication = new Publication(state, { group, ledgers, listeners, outbox, queries, receipts })
     this.lifetime = new Lifetime(state, { barrier, group, history, publication, uploads, used: deps.used })

@@ -46,6 +46,7 @@ import { ModuleRestore } from "../model/ModuleRestore.ts"
 import type * as Recovery from "../live/Recovery.ts"
 import { CurrentRunScope, type RunScope } from "../../registry/RunScope.ts"
 import { RunWatch } from "../watchdog/RunWatch.ts"
+import type { FrameOf } from "../view/Pins.ts"
 import type { NamePage, Page, Space } from "../view/Space.ts"
 import type { KernelSlice } from "../api/Slice.ts"
 import * as SpaceFace from "../api/SpaceFace.ts"
@@ -164,7 +165,8 @@ export class Kernel extends Context.Service<Kernel, {
       }
       const api = { parts: [operationsPart, ...slices.flatMap(({ part }) => part ?? [])], absent: SliceTable.absent(slices) }
       const life = yield* Effect.scope
-      const spaces = new Spaces({ persistence, parts, api, stops, remote: yield* RemotePeers, contents, scope: life })
+      const remote = yield* RemotePeers
+      const spaces = new Spaces({ persistence, parts, api, stops, remote, contents, frame: frameOf(slices, hash), scope: life })
       const ready = yield* Effect.cachedWithTTL(Effect.result(persistence.ready ?? Effect.void), READY_MILLIS)
       yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))
 
@@ -220,6 +222,12 @@ const ledgersOf = (slices: ReadonlyArray<KernelSlice>, reactor: Reactor["Service
 /** The durable runs of slices. */
 const runsOf = (slices: ReadonlyArray<KernelSlice>): DurableRuns =>
   slices.find(({ runs }) => runs !== undefined)?.runs ?? NoDurableRuns.runs
+
+/** The maker of frames of slices. */
+const frameOf = (slices: ReadonlyArray<KernelSlice>, hash: Hash["Service"]): FrameOf | undefined => {
+  const frame = slices.find(({ frame }) => frame !== undefined)?.frame
+  return frame && ((pin, parts) => frame(pin, hash, parts))
+}
 
 /** The refusal of a module. */
 const refusedBy = ({ _tag, name }: Enzyme | NodeDefinition, reason: string): InvalidEnzyme | InvalidNode =>

@@ -25,6 +25,7 @@ import * as SpaceClient from "../api/SpaceClient.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { LiveSpace } from "../live/LiveSpace.ts"
 import { PageTurns } from "../view/PageTurns.ts"
+import type { FrameOf } from "../view/Pins.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import * as Recovery from "../live/Recovery.ts"
 import { ContentRemoval } from "./ContentRemoval.ts"
@@ -48,6 +49,8 @@ interface Dependencies {
   /** The reach to spaces of other kernels. */
   readonly remote: ResolvePeer | undefined
   readonly contents: ContentStore | undefined
+  /** Makes the frames of jobs. */
+  readonly frame: FrameOf | undefined
   /** Its end closes all stores. */
   readonly scope: Scope.Scope
 }
@@ -209,7 +212,7 @@ export class Spaces {
   private open = Effect.fnUntraced(function*(this: Spaces, name: string, create: boolean): Effect.fn.Return<OpenSpace, PersistenceError> {
     const known = this.opened(name)
     if (known !== undefined) return known
-    const { api, parts, persistence, remote, scope, stops } = this.deps
+    const { api, contents, frame, parts, persistence, remote, scope, stops } = this.deps
     const own = yield* Scope.fork(scope)
     const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
     const readerState = this.readerStateOf(name)
@@ -233,7 +236,7 @@ export class Spaces {
             parts.host.fork(Effect.uninterruptible(close(Exit.void)))
           },
           readerState,
-          contents: this.deps.contents
+          contents, frame
         }),
         catch: expected(PersistenceError)
       })),

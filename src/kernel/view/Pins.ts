@@ -4,13 +4,18 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import type { Parts } from "../../frame/Parts.ts"
 import type { ReadError } from "./Expected.ts"
 import type { FlushedReads } from "./FlushedReads.ts"
-import { type Parts, Pin, type State } from "./Pin.ts"
+import * as Pinned from "./Pin.ts"
+
+/** Makes a frame of a pinned state, in pieces. */
+export type FrameOf = (pin: Pinned.Pin, parts: Parts) => AsyncGenerator<Uint8Array>
 
 /** The parts of a space that pins need. */
-interface Source extends Parts {
+interface Source extends Pinned.Parts {
   readonly reads: Pick<FlushedReads, "read">
 }
 
@@ -18,15 +23,26 @@ interface Source extends Parts {
  * The pins of one space.
  */
 export class Pins {
-  private readonly state: State
+  private readonly state: Pinned.State
   private readonly parts: Source
 
-  constructor(state: State, parts: Source) {
+  constructor(state: Pinned.State, parts: Source) {
     this.state = state
     this.parts = parts
   }
 
   /** Begins a pin at the newest durable beat, until the scope closes. */
-  readonly begin: Effect.Effect<Pin, ReadError, Scope.Scope> = Effect.suspend(() =>
-    Effect.acquireRelease(this.parts.reads.read(() => new Pin(this.state, this.parts)), (pin) => Effect.sync(() => pin.release())))
+  readonly begin: Effect.Effect<Pinned.Pin, ReadError, Scope.Scope> = Effect.suspend(() =>
+    Effect.acquireRelease(this.parts.reads.read(() => new Pinned.Pin(this.state, this.parts)), (pin) => Effect.sync(() => pin.release())))
+
+  /** The pieces of a frame of a pin, which ends with them. */
+  async *pieces(make: FrameOf, parts: Parts): AsyncGenerator<Uint8Array> {
+    const scope = Scope.makeUnsafe()
+    const pin = await Effect.runPromise(Scope.provide(this.begin, scope))
+    try {
+      yield* make(pin, parts)
+    } finally {
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  }
 }

@@ -1,0 +1,68 @@
+/**
+ * The file of a frame: written beside its name, by position, and named when it is whole.
+ *
+ * @module
+ */
+import { constants } from "node:fs"
+import { lstat, rename, rm } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import { Channel } from "systole"
+import { type Jail, type Located, present } from "../channel/Jail.ts"
+import * as Temporary from "../file/Temporary.ts"
+
+/** A place that takes the bytes of a frame. */
+export interface Sink {
+  readonly write: (bytes: Uint8Array, at: number) => Promise<void>
+  /** Waits until the place has all bytes, and gives them their name. */
+  readonly finish: () => Promise<void>
+  /** Removes what was written. */
+  readonly drop: () => Promise<void>
+}
+
+/** The frame that a file is for: the space, and the request that began it. */
+export interface Begun {
+  readonly space: string
+  readonly of: string
+}
+
+/** The name of the file before it is whole. It is the same after a restart. */
+const draftOf = ({ path }: Located, { of, space }: Begun): string => Temporary.nameOf({ key: space, rid: of, attempt: 0 }, path)
+
+/** Removes the file of a frame that is not whole. */
+export const drop = async (jail: Jail, path: string, begun: Begun): Promise<void> => {
+  const at = await jail.locate(path)
+  await present(jail.within(path, dirname(at.target), (folder) => rm(folder.at(draftOf(at, begun)), { force: true })))
+}
+
+/** Begins a file. Fails if there is one of this name. */
+export const create = async (jail: Jail, path: string, begun: Begun): Promise<Sink> => {
+  const at = await jail.locate(path)
+  if (path === "") throw jail.refused(path, "is the root; give one below it")
+  if (await present(lstat(at.entry)) !== undefined) {
+    throw Channel.fail("io/exists", `there is a file ${JSON.stringify(path)} already; give another name`, { errno: -17 })
+  }
+  const parent = dirname(at.target)
+  const draft = draftOf(at, begun)
+  await jail.make(path, parent)
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC
+  const file = await jail.within(path, parent, (folder) => jail.openIn(folder, { path, target: join(parent, draft) }, flags))
+  return {
+    write: async (bytes, position) => {
+      for (let from = 0; from < bytes.length;) {
+        from += (await file.write(bytes, from, bytes.length - from, position + from)).bytesWritten
+      }
+    },
+    finish: async () => {
+      await file.sync()
+      await jail.within(path, parent, async (folder) => {
+        await rename(folder.at(draft), folder.at(basename(at.target)))
+        await folder.sync()
+      })
+      await file.close()
+    },
+    drop: async () => {
+      await file.close()
+      await drop(jail, path, begun)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { Channel, Reactor, type Space } from "systole"
+import { Jail } from "../../plugins/channel/Jail.ts"
+import * as Operations from "../../plugins/channel/Operations.ts"
+import { exported, operations } from "../../plugins/frame.ts"
+import * as FrameFile from "../../plugins/frame/FrameFile.ts"
+import { Frames } from "../../plugins/frame/Frames.ts"
+import { SPAN } from "../../plugins/frame/Spans.ts"
+import * as Spaces from "../archive/Spaces.ts"
+import { read } from "../frame/Frames.ts"
+import { enzyme } from "../kernel/TestSpace.ts"
+import * as SqliteFolder from "../persistence/SqliteFolder.ts"
+import { present } from "../support/Present.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const fill = enzyme("fill", (tx) => {
+  for (let n = 0; n < 5; n++) tx.set(`/data/n/${n}`, String(n).repeat(90_000))
+})
+
+/** The failures of the first attempts of some writes, by the place of their bytes. */
+type Failing = (at: number, attempt: number) => unknown
+
+interface Request {
+  readonly opcode: string
+  readonly state: string
+  readonly bytes_done: number
+  readonly attempt: number
+}
+
+/** A space of some 900 kB with a channel of frames in a folder. */
+const withFrames = <A, E>(
+  body: (space: Space, folder: string) => Effect.Effect<A, E>,
+  fails: Failing = () => undefined
+) => Effect.gen(function*() {
+  const folder = yield* SqliteFolder.folder
+  const jail = new Jail(folder, "frame")
+  const frames = new Frames()
+  const attempts = new Map<number, number>()
+  const create = async (path: string, begun: FrameFile.Begun): Promise<FrameFile.Sink> => {
+    const file = await FrameFile.create(jail, path, begun)
+    return { ...file, write: async (bytes, at) => {
+      const attempt = (attempts.get(at) ?? 0) + 1
+      attempts.set(at, attempt)
+      const error = fails(at, attempt)
+      if (error !== undefined) throw error
+      await file.write(bytes, at)
+    } }
+  }
+  const hosts = ["node", "deno", "bun"] as const
+  const channel = { id: "frames", provider: "frame", hosts, ...Operations.channel(operations(jail, frames, create)) }
+  const layer = TestKernel.layer({}, undefined, { reactor: Reactor.sync([channel]) })
+  return yield* Effect.gen(function*() {
+    const space = yield* TestKernel.space([exported, fill], "home")
+    yield* space.signal({ signal: "/signals/fill" })
+    yield* space.step
+    return yield* body(space, folder)
+  }).pipe(Effect.provide(Layer.fresh(layer)))
+})
+
+/** Orders a frame, and runs beats until the run is over. Returns its receipt, and the requests of its dossier in their order. */
+const ordered = Effect.fnUntraced(function*(space: Space, path: string) {
+  const { id } = yield* space.signal({ signal: "/signals/frame/export", payload: { channel: "frames", path } })
+  for (let beat = 0; beat < 100 && (yield* space.receipt(id))?.status !== "handled"; beat++) yield* space.step
+  const oids = (yield* space.list("/rt/ops")).filter((oid) => oid !== "OPS:io")
+  const envelopes = yield* Effect.forEach(oids, (oid) => space.get(`/rt/ops/${oid}/envelope`))
+  const oid = oids[envelopes.findIndex((envelope) => (envelope as unknown as { readonly verb: string }).verb === "op/run")]
+  const rids = (yield* space.list(`/rt/ops/${oid}/io_req`)).toSorted((a, b) => orderOf(a) - orderOf(b))
+  const requests = yield* Effect.forEach(rids, (rid) => space.get(`/rt/ops/${oid}/io_req/${rid}`))
+  const operation = yield* space.get(`/rt/ops/${oid}`)
+  return { receipt: present(yield* space.receipt(id)), operation, requests: requests as unknown as ReadonlyArray<Request> }
+})
+
+const orderOf = (rid: string): number => {
+  const [beat = 0, , nth = 0] = rid.slice(rid.indexOf(":") + 1).split(".").map(Number)
+  return beat * 1000 + nth
+}
+
+describe("The channel frame", () => {
+  it.effect("N15 leaves a request for begin, each span and finish in the dossier, and the whole frame in its file", () =>
+    withFrames((space, folder) => Effect.gen(function*() {
+      const { operation, receipt, requests } = yield* ordered(space, "a/home.frame")
+      assert.deepInclude(receipt.handlings[0], { outcome: "ok" })
+      assert.deepInclude(operation, { status: "sts:ok" })
+      assert.deepStrictEqual(requests.map(({ opcode, state }) => `${opcode} ${state}`), [
+        "begin complete", "write complete", "write complete", "write complete", "write complete", "finish complete"
+      ])
+      const bytes = readFileSync(`${folder}/a/home.frame`)
+      assert.isTrue(bytes.length > 3 * SPAN && bytes.length <= 4 * SPAN)
+      assert.deepStrictEqual(requests.map(({ bytes_done }) => bytes_done), [0, SPAN, SPAN, SPAN, bytes.length - 3 * SPAN, 0])
+      assert.deepStrictEqual(readdirSync(`${folder}/a`), ["home.frame"])
+      assert.notProperty((yield* Effect.promise(() => read(bytes))).end, "code")
+      assert.isAbove((yield* Effect.promise(() => Spaces.recordsOf(bytes))).length, 10)
+    })))
+
+  it.effect("N15 tries a write again after 1, 2 and 4 beats where the host is busy, and the frame is whole", () =>
+    withFrames((space, folder) => Effect.gen(function*() {
+      const { receipt, requests } = yield* ordered(space, "home.frame")
+      assert.deepInclude(receipt.handlings[0], { outcome: "ok" })
+      assert.deepStrictEqual(requests.map(({ attempt }) => attempt), [1, 1, 4, 1, 1, 1])
+      assert.notProperty((yield* Effect.promise(() => read(readFileSync(`${folder}/home.frame`)))).end, "code")
+    }), (at, attempt) => at === SPAN && attempt < 4 ? Object.assign(new Error("again"), { code: "EAGAIN" }) : undefined))
+
+  it.effect("N15 reports a failure that stays, removes the half file, and its run is dead", () =>
+    withFrames((space, folder) => Effect.gen(function*() {
+      const { operation, requests } = yield* ordered(space, "home.frame")
+      assert.deepInclude(operation, { state: "ist:dead" })
+      assert.deepStrictEqual(readdirSync(folder), [])
+      assert.strictEqual(requests.at(-1)?.opcode, "drop")
+      const told = (yield* TestKernel.diagnostics(space)).map(({ code, topic }) => `${topic} ${code}`)
+      assert.include(told, "persist.frame.io io/denied")
+    }), (at) => at === 2 * SPAN ? Channel.fail("io/denied", "no", { errno: -13 }) : undefined))
+
+  it.effect("N15 is refused for a file that exists, and leaves it as it is", () =>
+    withFrames((space, folder) => Effect.gen(function*() {
+      yield* ordered(space, "home.frame")
+      const before = readFileSync(`${folder}/home.frame`)
+      const { id } = yield* space.signal({ signal: "/signals/frame/export", payload: { channel: "frames", path: "home.frame" } })
+      for (let beat = 0; beat < 20; beat++) yield* space.step
+      assert.deepInclude((yield* space.receipt(id))?.handlings[0], { outcome: "dead" })
+      assert.deepStrictEqual(readFileSync(`${folder}/home.frame`), before)
+      assert.deepStrictEqual(readdirSync(folder), ["home.frame"])
+    })))
+})
