@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { vi } from "vitest"
@@ -56,6 +56,13 @@ const beatsOf = async (origin: string) => {
   return (await json(`${space}/beats?limit=100`)).beats as ReadonlyArray<{ readonly beat: number; readonly hash: string }>
 }
 
+/** The page of the shop: its script, and the headers that decide what may run and be kept. */
+const pageOf = async (origin: string) => {
+  const answer = await fetch(origin)
+  const [, script] = /<script type="module">([^]*)<\/script>/.exec(await answer.text()) ?? []
+  return { script, headers: ["content-security-policy", "cache-control", "content-type"].map((name) => answer.headers.get(name)) }
+}
+
 /** The text of a module that fixes time and chance. */
 const fixed = (moment: number) => `Date.now = () => ${moment}
 Object.defineProperty(crypto, "randomUUID", { value: () => "01234567-89ab-4def-8123-456789abcdef" })
@@ -88,15 +95,20 @@ describe("The example of a shop, built", () => {
     // A Worker has no files, so its stores hold no texts of modules.
     rmSync(join(folder, "node", "modules"), { recursive: true })
     const server = await Server.start(folder, join(folder, "data"), { command })
-    const onNode = await beatsOf(server.url).finally(() => server.end("SIGTERM"))
+    const onNode = await Promise.all([beatsOf(server.url), pageOf(server.url)]).finally(() => server.end("SIGTERM"))
     const workers = join(folder, "workers")
     renameSync(join(workers, "worker.js"), join(workers, "inner.js"))
     writeFileSync(join(workers, "fixed.js"), fixed(moment))
     const entry = ["import \"./fixed.js\"", "export * from \"./inner.js\"", "export { default } from \"./inner.js\"", ""]
     writeFileSync(join(workers, "worker.js"), entry.join("\n"))
-    const inWorkerd = await Edge.running({ folder: workers }, async ({ miniflare }) =>
-      beatsOf((await miniflare.ready).origin), { public: true })
-    assert.isAbove(onNode.length, INPUT.length)
+    const inWorkerd = await Edge.running({ folder: workers }, async ({ miniflare }) => {
+      const { origin } = await miniflare.ready
+      return Promise.all([beatsOf(origin), pageOf(origin)])
+    }, { public: true })
+    const [beats, { script = assert.fail("the page has no script") }] = onNode
+    assert.isAbove(beats.length, INPUT.length)
+    const code = readdirSync(workers).filter((file) => file.endsWith(".js")).map((file) => readFileSync(join(workers, file), "utf8"))
+    assert.isFalse(code.some((text) => text.includes(script.slice(0, 200))), "the script of the page is no part of the Worker")
     assert.deepStrictEqual(inWorkerd, onNode)
   })
 })

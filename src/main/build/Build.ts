@@ -25,6 +25,7 @@ import { Hash } from "../../persistence/Hash.ts"
 import * as BuildBundle from "./BuildBundle.ts"
 import * as BuildFolder from "./BuildFolder.ts"
 import type { Contents, Module } from "./BuildContents.ts"
+import * as BuildPages from "./BuildPages.ts"
 import * as BuildReference from "./BuildReference.ts"
 import * as BuildTarget from "./BuildTarget.ts"
 import * as Bundle from "../module/Bundle.ts"
@@ -78,11 +79,12 @@ export const build = Effect.fn("Build.build")(function*(
     try: () => BuildBundle.make(root, target, contents),
     catch: (error) => Bundle.explain(error, { root, from: root }).reason
   }).pipe(Effect.catch(unbundled))
+  const assets = target.hasStorage ? [...BuildReference.files(contents.slices), ...BuildPages.files(contents)] : []
   const texts = [...contents.modules, ...contents.kept].map(({ hash, text }) => ({ file: `modules/${hash}.mjs`, contents: text }))
   const decoder = new TextDecoder()
-  const written = [...outputs.map(({ contents }) => decoder.decode(contents)), ...texts.map(({ contents }) => contents)]
+  const written = [...outputs.map(({ contents }) => decoder.decode(contents)), ...[...texts, ...assets].map(({ contents }) => contents)]
   yield* checkSecrets(yield* allSettings(site, contents.settings), written)
-  const described = [...BuildTarget.describe(target, contents), ...target.hasStorage ? BuildReference.files(contents.slices) : []]
+  const described = [...BuildTarget.describe(target, contents), ...assets]
   const notes = yield* inFolder(request.out, () => BuildFolder.write(folder, { outputs, described, texts, kept }))
   return {
     target: request.target,

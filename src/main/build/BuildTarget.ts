@@ -12,6 +12,7 @@ import * as Webhook from "../../loader/Webhook.ts"
 import type { SliceName } from "../../ledger/SliceTable.ts"
 import type { Contents } from "./BuildContents.ts"
 import * as BuildFolder from "./BuildFolder.ts"
+import * as BuildPages from "./BuildPages.ts"
 import * as BuildReadme from "./BuildReadme.ts"
 import * as Installation from "../module/Installation.ts"
 
@@ -204,7 +205,9 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
   const hasJwt = hasStorage && settings.access.jwt !== undefined
   const [shown, ingress, access] = (["pages", "ingress", "access"] as const).map((field) =>
     pages === undefined ? "{}" : fieldOf(field, names.get(pages.hash) ?? "", environment))
-  const hasScripts = Object.keys(scripts).length > 0
+  // A Worker has them as files beside its script.
+  const hasScripts = !hasStorage && Object.keys(scripts).length > 0
+  const beside = hasStorage ? BuildPages.paths(contents) : {}
   const rendered = hasScripts ? `withTexts(${shown}, (file) => (${JSON.stringify(scripts)})[file])` : shown
   return [
     ...hasScripts ? [`import { withTexts } from ${runtime("loader/Page.ts")}`] : [],
@@ -223,6 +226,7 @@ export const builtModule = ({ hasHostModules, hasStorage }: Target, contents: Co
     ...called.length > 0 ? [`  commands: [${called.join(", ")}],`] : [],
     ...hasWebhooks ? ["  webhooks,"] : [],
     ...hasJwt ? ["  jwt,"] : [],
+    ...Object.keys(beside).length > 0 ? [`  scripts: ${JSON.stringify(beside)},`] : [],
     `  manifest: {\n${entries.join(",\n")}\n  },`,
     `  kept: { ${kept.map(({ hash }) => `"${hash}": ${names.get(hash)}`).join(", ")} }`,
     "}",

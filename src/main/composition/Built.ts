@@ -30,6 +30,8 @@ export interface Built {
   readonly webhooks?: typeof Webhooks.make
   /** Makes the verifier of JSON Web Tokens, on a platform that stores spaces itself, if the project accepts them. */
   readonly jwt?: typeof JwtVerifier.make
+  /** The paths of the scripts of pages among the assets of a Worker, by the files of their modules. */
+  readonly scripts?: Readonly<Record<string, string>>
   readonly manifest: ManifestModules.Manifest
   /** The default exports of earlier modules, by hash. */
   readonly kept: Readonly<Record<string, unknown>>

@@ -55,7 +55,7 @@ export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
   const table = new RouteTable({ reporter, tokens, absent: (path) => Slice.absentAt(slices, path) })
   RuntimeLists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))
   table.serve(Spaces.list, ({ query: { after = "", limit } }) => listed(scene, { after, limit }))
-  const rendered = Page.withTexts(pages, unbuilt)
+  const rendered = Page.withTexts(pages, scriptsIn(scene))
   for (const [path, page] of Object.entries(rendered)) table.page(path, ({ signal }) => Pages.send(page, reading(scene), signal))
   const { REFERENCE: files } = scene.env
   if (files !== undefined) for (const path of REFERENCE) table.page(path, (request) => files.fetch(request))
@@ -68,9 +68,22 @@ export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
   }
 }
 
-/** The module of a page, which a build replaces with its text. */
-const unbuilt = (file: string): never => {
-  throw new InvalidConfig({ reason: `a page has the module ${file}, and a Worker bundles none. Make the Worker with systole build` })
+/** Reads the scripts of pages, which a build writes as files beside the Worker. An isolate reads each of them once. */
+const scriptsIn = ({ env: { REFERENCE: files }, settings: { scripts = {} } }: Scene) => {
+  // Texts and no promises, which would belong to the request that made them.
+  const read = new Map<string, string>()
+  const refuse = (file: string, reason: string) => new InvalidConfig({ reason: `a page has the module ${file}, and ${reason}` })
+  return async (file: string): Promise<string> => {
+    const known = read.get(file)
+    if (known !== undefined) return known
+    const path = scripts[file]
+    if (path === undefined) throw refuse(file, "a Worker bundles none. Make the Worker with systole build")
+    const found = await files?.fetch(new Request(`https://assets${path}`))
+    if (found?.ok !== true) throw refuse(file, `the binding REFERENCE has no file ${path}. Deploy the folder assets of this build with it`)
+    const text = await found.text()
+    read.set(file, text)
+    return text
+  }
 }
 
 /** Hands a verified signal to the object of its space. Its payload travels as its text, which keeps each kind of value. */

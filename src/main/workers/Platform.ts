@@ -145,7 +145,7 @@ export interface Namespace<Stub> {
 export interface Env {
   readonly SPACES: Namespace<SpaceStub>
   readonly DIRECTORY: Namespace<DirectoryStub>
-  /** The files of the build's folder `assets`: the reference of the interface. */
+  /** The files of the build's folder `assets`: the reference of the interface, and the scripts of pages. */
   readonly REFERENCE?: { readonly fetch: (request: Request) => Promise<Response> }
   /** The bearer token of the operator, a secret of the Worker. It replaces the one of the configuration. */
   readonly SYSTOLE_TOKEN?: string

@@ -48,6 +48,8 @@ export interface Settings extends Gate.Gate {
   readonly reporter: Reporter
   /** Makes the answers of webhooks. A build without a webhook has no byte of it. */
   readonly webhooks: Built["webhooks"]
+  /** The paths of the scripts of pages among the assets, as a build has them. */
+  readonly scripts?: Built["scripts"]
   /** Decides on JSON Web Tokens. A build without them has no byte of their library. */
   readonly jwts: Bearer | undefined
 }
@@ -72,15 +74,15 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
  * @throws InvalidConfig
  */
 export const ofBuild = (built: Built, env: Env, gate: Gate.Gate): Settings => {
-  const { kept, manifest, slices, jwt, settings: { check, create, ...settings }, webhooks } = built
+  const { kept, manifest, scripts, slices, jwt, settings: { check, create, ...settings }, webhooks } = built
   const unsecured = { ...settings, ...Gate.UNSECURED, check, create }
   const config = Effect.runSync(Config.secured(unsecured, Gate.variablesOf(env)))
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, gate, webhooks, verifier: jwt })
+  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, scripts, gate, webhooks, verifier: jwt })
 }
 
 const opened = (
   config: Config.Config,
-  { gate, modules, verifier, ...parts }: Pick<Settings, "modules" | "slices" | "webhooks"> & {
+  { gate, modules, verifier, ...parts }: Pick<Settings, "modules" | "scripts" | "slices" | "webhooks"> & {
     readonly gate: Gate.Gate
     readonly verifier: Verify | undefined
   }
