@@ -1,8 +1,8 @@
 /**
  * Telemetry: the loggers, the tracer and the metrics of the surrounding layers, for code that is no Effect.
  *
- * An application chooses where they go with layers of Effect. Without a tracer of its own there are no spans, and without an exporter a
- * metric is a number in memory.
+ * An application chooses where they go with layers of Effect. Without a tracer of its own there are no spans. A metric is a number in
+ * memory, and is not counted on a host without a reader of it.
  *
  * @module
  */
@@ -23,6 +23,11 @@ const references = [
   References.MinimumLogLevel, Metric.CurrentMetricAttributes, Metric.MetricRegistry, Tracer.CurrentTraceLevel,
   Tracer.MinimumTraceLevel, Tracer.Tracer, References.TracerEnabled, References.TracerSpanAnnotations, References.TracerTimingEnabled
 ] as const
+
+/**
+ * Whether the metrics of a runtime may be read. A host without a reader spares their cost.
+ */
+export const CurrentMeasured = Context.Reference<boolean>("systole/diagnostic/Measured", { defaultValue: () => true })
 
 /** The values of attributes, by their names. */
 export type Attributes = Readonly<Record<string, string>>
@@ -59,6 +64,9 @@ export class Telemetry {
   readonly context: Context.Context<never>
   /** Whether a tracer of an application receives spans. */
   readonly isTraced: boolean
+  /** Whether spans or metrics are taken. If neither are, no clock is read. */
+  readonly isHeard: boolean
+  private readonly isMeasured: boolean
   private readonly clock: Clock.Clock
   private readonly outside: Outside
   private readonly series = new Map<string, Metric.Metric<number, unknown>>()
@@ -69,11 +77,14 @@ export class Telemetry {
     this.context = detached(context)
     const tracer = Context.getOrUndefined(context, Tracer.Tracer)
     this.isTraced = tracer !== undefined && tracer !== Tracer.nativeTracer
+    this.isMeasured = Context.get(context, CurrentMeasured)
+    this.isHeard = this.isTraced || this.isMeasured
     this.clock = Context.get(context, Clock.Clock)
   }
 
-  /** Nanoseconds of a clock that nobody sets. */
+  /** Nanoseconds of a clock that nobody sets; 0 if neither spans nor metrics are taken. */
   now(): bigint {
+    if (!this.isHeard) return 0n
     return this.outside(() => this.clock.monotonicTimeNanosUnsafe())
   }
 
@@ -84,6 +95,7 @@ export class Telemetry {
 
   /** Adds to a counter or a gauge, or notes a duration. `values` are those of the attributes of the metric, in their order. */
   add(name: Metrics.Name, value: number, ...values: ReadonlyArray<string>): void {
+    if (!this.isMeasured) return
     const key = values.length === 0 ? name : `${name} ${values.join(" ")}`
     let metric = this.series.get(key)
     if (metric === undefined) {
@@ -116,7 +128,7 @@ export class Telemetry {
 }
 
 /** The telemetry of a host without an application that listens. */
-export const unheard = new Telemetry(Context.empty())
+export const unheard = new Telemetry(Context.make(CurrentMeasured, false))
 
 /** The context of Effects that nobody listens to, such as those of a replay. */
 export const silent: Context.Context<never> = Context.make(Logger.CurrentLoggers, new Set<Logger.Logger<unknown, unknown>>()).pipe(

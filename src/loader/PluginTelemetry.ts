@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
@@ -28,16 +29,21 @@ export const open = Effect.fnUntraced(function*(
   { plugins }: Pick<Found, "plugins">,
   { millis, reporter }: Rules
 ): Effect.fn.Return<Context.Context<never>, never, Scope.Scope> {
-  let all: Context.Context<never> = Context.empty()
+  // By name, since a plugin may have a copy of the library, with a default registry of its own.
+  let all: Context.Context<never> = Context.make(Metric.MetricRegistry, yield* Metric.MetricRegistry)
   for (const { file, plugin: { name, telemetry } } of plugins) {
     if (telemetry === undefined) continue
     const reason = `it is not built within ${millis} ms, the limit moduleMillis`
-    const built = yield* Effect.exit(Effect.timeoutOrElse(Layer.build(telemetry), { duration: millis, orElse: () => Effect.fail(reason) }))
+    const building = Effect.provideService(Layer.build(telemetry), Metric.MetricRegistry, Context.get(all, Metric.MetricRegistry))
+    const built = yield* Effect.exit(Effect.timeoutOrElse(building, { duration: millis, orElse: () => Effect.fail(reason) }))
     if (Exit.isSuccess(built)) all = merged(all, built.value)
     else reporter.report(failed(`the telemetry of plugin "${name}" (${file})`, Cause.squash(built.cause)))
   }
   return all
 })
+
+/** Whether a plugin takes the telemetry of the runtime. */
+export const isGiven = ({ plugins }: Pick<Found, "plugins">): boolean => plugins.some(({ plugin }) => plugin.telemetry !== undefined)
 
 const merged = (all: Context.Context<never>, more: Context.Context<never>): Context.Context<never> => {
   const [known, loggers] = [Context.getOrUndefined(all, Logger.CurrentLoggers), Context.getOrUndefined(more, Logger.CurrentLoggers)]

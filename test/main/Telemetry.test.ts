@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Context, Effect, Exit, Layer, Logger, Metric, References, Tracer } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Logger, Metric, References, Tracer } from "effect"
 import { type Channel, Enzyme, Kernel, Plugin } from "systole"
 import * as Embed from "systole/embed"
+import { CurrentMeasured, Telemetry } from "../../src/diagnostic/Telemetry.ts"
 
 /** A line that a logger of the application received. */
 interface Line {
@@ -218,4 +219,18 @@ describe("The telemetry of an application", () => {
     assert.include(left[0], 'the telemetry of plugin "broken" (plugins/1.ts) is left out: no collector')
     assert.include(left[1], 'the telemetry of plugin "hangs" (plugins/2.ts) is left out: it is not built within 100 ms')
   })
+
+  it("costs no clock and no metric where nobody listens", () =>
+    Effect.runSync(Effect.gen(function*() {
+      const clock = yield* Clock.Clock
+      const refused = (): never => assert.fail("a clock is read")
+      const registry: Context.Service.Shape<typeof Metric.MetricRegistry> = new Map()
+      const context = Context.make(Metric.MetricRegistry, registry).pipe(
+        Context.add(Clock.Clock, { ...clock, monotonicTimeNanosUnsafe: refused }), Context.add(CurrentMeasured, false)
+      )
+      const telemetry = new Telemetry(context)
+      telemetry.add("systole.group.duration", telemetry.since(telemetry.now()), "ok")
+      assert.deepStrictEqual([registry.size, telemetry.isHeard], [0, false])
+      assert.isTrue(new Telemetry(Context.omit(CurrentMeasured)(context)).isHeard)
+    })))
 })

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, stat
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Webhook as Oracle } from "standardwebhooks"
+import { vi } from "vitest"
 import * as Inside from "../cli/Inside.ts"
 import * as Command from "../scripts/Command.ts"
 import { node, root } from "../scripts/Host.ts"
@@ -74,7 +75,7 @@ describe("systole build --target workers", () => {
       })
     }))
 
-  it("has the services of its plugins, under the digest of their module, and replays them", () =>
+  it("has the services of its plugins, under the digest of their module, and replays them; a plugin has its logs and spans", () =>
     built(async ({ build, folder }) => {
       const write = (file: string, ...lines: ReadonlyArray<string>) => {
         mkdirSync(dirname(join(folder, file)), { recursive: true })
@@ -101,22 +102,44 @@ describe("systole build --target workers", () => {
         "const greet = (name: string) => Effect.gen(function*() {",
         "  yield* Effect.yieldNow",
         "  const tx = yield* Transaction",
+        "  yield* Effect.log(`greets ${name}`)",
         "  tx.set(`/data/greetings/${name}`, [(yield* Greeting).of(name), (yield* Event).signal])",
         "})",
         "const run: Enzyme.Definition[\"run\"] = (_, { params }) => greet(String(params[\"name\"]))",
         `export default Enzyme.make({ name: "greet", query: "/signals/greet/:name", services: [Greeting], run })`
       )
+      write(
+        "plugins/listener.ts",
+        `import * as Layer from "effect/Layer"`,
+        `import * as Logger from "effect/Logger"`,
+        `import * as Tracer from "effect/Tracer"`,
+        `import { Plugin } from "systole"`,
+        "const span = (options) => {",
+        "  const made = new Tracer.NativeSpan(options)",
+        "  const end = made.end.bind(made)",
+        "  return Object.assign(made, { end: (time, exit) => { end(time, exit); console.log(`span ${made.name}.`) } })",
+        "}",
+        "const logger = Logger.make(({ message }) => console.log(`log ${message}.`))",
+        "const telemetry = Layer.merge(Layer.succeed(Tracer.Tracer, Tracer.make({ span })), Logger.layer([logger]))",
+        `export default Plugin.make({ name: "listener", version: "1.0.0", provides: {}, telemetry })`
+      )
       await build()
       const out = join(folder, "out")
       const { modules } = JSON.parse(readFileSync(join(out, "build.json"), "utf8")) as BuildFile
+      let output = ""
+      const printed = (text: string): void => {
+        output += text
+      }
       await Edge.running({ folder: out }, async ({ json, signal }) => {
         assert.deepInclude((await signal("shop", { signal: "/signals/greet/ann", payload: {} })).body, { status: "handled" })
+        const heard = ["log greets ann.", "span systole.group.", "span http.server POST."]
+        await vi.waitUntil(() => heard.every((text) => output.includes(text)), { timeout: 60_000, interval: 20 })
         assert.deepStrictEqual(await json("/v1/spaces/shop/cells/data/greetings/ann"), ["Hello, ann", "/signals/greet/ann"])
         const code = await json("/v1/spaces/shop/cells/sys/code/services/greeting")
         assert.deepStrictEqual(code, [`/cas/${modules["plugins/greeting.ts"]}`])
         const replayed = await json("/v1/spaces/shop/replay") as { readonly difference?: unknown; readonly changed: unknown }
         assert.deepStrictEqual([replayed.difference, replayed.changed], [undefined, []])
-      })
+      }, { printed })
     }))
 
   it("has its reference as files beside the Worker, for callers with a token", () =>

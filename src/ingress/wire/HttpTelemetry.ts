@@ -50,8 +50,9 @@ export class HttpTelemetry {
     this.runner = runner
   }
 
-  /** Answers a request, and reports it when its response begins. */
+  /** Answers a request, and reports it when its response begins, if spans or metrics are taken. */
   observed(request: Request, answer: Answer): Response | Promise<Response> {
+    if (!this.telemetry.isHeard) return answer(new Served(this.runner, undefined))
     const since = this.telemetry.now()
     const method = methods.has(request.method) ? request.method : "_OTHER"
     const span = this.span(request, method)

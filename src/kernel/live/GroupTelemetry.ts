@@ -42,6 +42,7 @@ export class GroupTelemetry {
 
   /** A group begins. */
   begins(): void {
+    if (!this.telemetry.isHeard) return
     const { space } = this.state
     const span = this.telemetry.span("systole.group", { attributes: { "systole.space": space } })
     this.group = { since: this.telemetry.now(), span, first: 0, last: 0, beats: 0, signals: 0, ends: RunEnds.none() }

@@ -57,7 +57,7 @@ import * as RunGuards from "../guard/RunGuards.ts"
 import * as Runtime from "./Runtime.ts"
 import * as Slices from "./Slices.ts"
 import * as SourceMaps from "../module/SourceMaps.ts"
-import { hasLoggers, Telemetry } from "../../diagnostic/Telemetry.ts"
+import { CurrentMeasured, hasLoggers, Telemetry } from "../../diagnostic/Telemetry.ts"
 import * as PluginTelemetry from "../../loader/PluginTelemetry.ts"
 
 /**
@@ -116,7 +116,9 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const host = yield* Layer.build(modules)
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const heard = yield* PluginTelemetry.open(found, { millis: config.kernel.limits.moduleMillis, reporter })
-  const telemetry = new Telemetry(Context.merge(yield* Effect.context<never>(), heard))
+  // A program around the runtime may read its metrics; in a process of its own, the plugins alone do.
+  const measured = Context.make(CurrentMeasured, site.isOwnProcess === false || PluginTelemetry.isGiven(found))
+  const telemetry = new Telemetry(Context.merge(yield* Effect.context<never>(), Context.merge(heard, measured)))
   // Before the kernel, so that its own end answers the requests in progress, and this one ends those that are left.
   const hold = yield* Fibers.holder
   yield* Effect.acquireRelease(Effect.sync(() => reporter.attach(telemetry, { logs: hasLoggers(heard) })), (end) => Effect.sync(end))
@@ -133,7 +135,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const watchdog = yield* watching(config, site)
   const past = Layer.provide(Restored.layer, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const held = Layer.succeed(CurrentHolds, holds)
-  const reports = Layer.mergeAll(Layer.succeedContext(heard), Layer.succeed(CurrentReporter, reporter))
+  const reports = Layer.mergeAll(Layer.succeedContext(Context.merge(heard, measured)), Layer.succeed(CurrentReporter, reporter))
   const around = Layer.mergeAll(HostHash.layer, contents, reports, watchdog.layer, held)
   const services = { slices, persistence: store, reactor, pacemaker }
   const runtime = Runtime.layer({ ...config, kernel: kernelSettings }, services).pipe(Layer.provide(past), Layer.provideMerge(around))

@@ -54,7 +54,7 @@ import type { Settings } from "./Settings.ts"
 import { isUpgrade, Sockets } from "./Sockets.ts"
 import * as StoredHold from "./StoredHold.ts"
 import { Turns } from "./Turns.ts"
-import { hasLoggers, Telemetry } from "../../diagnostic/Telemetry.ts"
+import { CurrentMeasured, hasLoggers, Telemetry } from "../../diagnostic/Telemetry.ts"
 
 /** The longest time that one alarm waits for its work, in milliseconds. The next one waits on. */
 const LONGEST = 10_000
@@ -260,7 +260,8 @@ export class SpaceHost {
     const found = yield* load
     // The platform ends an object without notice, so this scope is never closed.
     const scope = yield* Scope.make()
-    const heard = yield* PluginTelemetry.open(found, { millis: limits.moduleMillis, reporter }).pipe(Scope.provide(scope))
+    const opened = yield* PluginTelemetry.open(found, { millis: limits.moduleMillis, reporter }).pipe(Scope.provide(scope))
+    const heard = Context.add(opened, CurrentMeasured, PluginTelemetry.isGiven(found))
     // An object has one space, and the platform bills it as long as it has a timer.
     const kernel = { ...config.kernel, limits, heldMillis, idleMillis: undefined, reserved: Loader.reserved(found) }
     const place = { root: ".", folder: config.data, host: "workers" } as const
