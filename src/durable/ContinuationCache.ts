@@ -35,6 +35,11 @@ export class ContinuationCache {
     this.unnoted.delete(oid)
   }
 
+  /** Drops all continuations. */
+  clear(): void {
+    this.known.clear()
+  }
+
   /** Notes that a request or an event of a run has its result. A beat that is dropped may have noted it, so the cells decide. */
   note(oid: string, id: string): void {
     const found = this.known.get(oid)

@@ -62,7 +62,7 @@ export const ofLedger = (ledger: string): SliceName | undefined => names.find((n
 /**
  * The way to a runtime with a slice.
  */
-export const remedy = (slice: string): string => `Take "${slice}" out of the field without in systole.config.ts; a build is made again`
+export const remedy = (slice: string): string => `Take "${slice}" out of the field without of the configuration; a build is made again`
 
 /**
  * A request, a command or a run needs a slice that the runtime is without.

@@ -8,7 +8,8 @@
 export const FILE = "systole.config.ts"
 
 /**
- * The configuration is invalid. `reason` names the first problem.
+ * The configuration is invalid. `reason` names the first problem, and `place` where the configuration stands: a file, or the value that
+ * a program gives.
  */
 export class InvalidConfig extends Error {
   readonly _tag = "InvalidConfig"
@@ -17,10 +18,17 @@ export class InvalidConfig extends Error {
   readonly reason: string
   /** Whether a value is not there that the configuration needs. An environment variable may supply it. */
   readonly isUnset: boolean
+  readonly place: string
 
-  constructor({ isUnset = false, reason }: { readonly reason: string; readonly isUnset?: boolean }) {
-    super(`The configuration is refused: ${reason}${reason.endsWith("?") ? "" : "."} See to ${FILE}`)
+  constructor({ isUnset = false, place = FILE, reason }: { readonly reason: string; readonly isUnset?: boolean; readonly place?: string }) {
+    super(`The configuration is refused: ${reason}${reason.endsWith("?") ? "" : "."} See to ${place}`)
     this.reason = reason
     this.isUnset = isUnset
+    this.place = place
+  }
+
+  /** The same refusal of a configuration in another place. */
+  at(place: string): InvalidConfig {
+    return new InvalidConfig({ reason: this.reason, isUnset: this.isUnset, place })
   }
 }

@@ -193,6 +193,7 @@ export const reload = (before: Found, sources: Sources): Effect.Effect<Found, ne
     const newNodes = now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
     const clash = clashing([...kept, ...keptNodes, ...newEnzymes, ...newNodes])
     if (clash !== undefined) {
+      yield* PluginServices.retire(now.services ?? [], before.services ?? [])
       yield* tell(before.broken.some(({ message }) => message === clash.message) ? [] : [clash])
       return { ...before, broken: [...before.broken.filter(({ message }) => message !== clash.message), clash] }
     }
@@ -203,6 +204,7 @@ export const reload = (before: Found, sources: Sources): Effect.Effect<Found, ne
       enzymes: newEnzymes,
       nodes: newNodes
     })
+    yield* PluginServices.retire(before.services ?? [], now.services ?? [])
     // Done last: signals held for the file would otherwise match no enzyme.
     for (const { file } of before.broken) if (!broken.has(file)) yield* kernel.mends(file)
     yield* tell(swapped.broken.filter(({ message }) => !before.broken.some((old) => old.message === message)))

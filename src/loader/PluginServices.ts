@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
+import type { Provided } from "../registry/ServiceLayer.ts"
 import * as Services from "../registry/Services.ts"
 import { ModuleBroken } from "./ModuleHost.ts"
 import type { Plugin } from "./Plugin.ts"
@@ -22,7 +23,7 @@ interface Given {
 }
 
 /** The built services of a plugin, with its module. */
-export interface Served extends Pick<Given, "file" | "hash"> {
+export interface Served extends Pick<Given, "file" | "hash">, Pick<Provided, "retire"> {
   readonly provider: Services.Provider
 }
 
@@ -61,7 +62,7 @@ export const build = Effect.fnUntraced(function*(
     // A program that gives its modules itself has no texts of them.
     const code = hash === "" ? undefined : { plugin: plugin.name, hash, text }
     return kernel.provide(plugin.services!, label).pipe(
-      Effect.map((context): Served => ({ file, hash, provider: { label, code, context } })),
+      Effect.map(({ context, retire }): Served => ({ file, hash, retire, provider: { label, code, context } })),
       Effect.result,
       Effect.map((result) => [file, result] as const)
     )
@@ -73,8 +74,14 @@ export const build = Effect.fnUntraced(function*(
     if (refusal !== undefined) broken.push(brokenBy(file, refusal))
     else if (Result.isSuccess(result)) services.push(result.success)
   }
+  const fresh = built.flatMap(([, result]) => Result.isSuccess(result) ? [result.success] : [])
+  yield* retire(fresh, [...services, ...before])
   return { services, broken }
 })
+
+/** Ends the layers of services that are not among those in use. */
+export const retire = (all: ReadonlyArray<Served>, used: ReadonlyArray<Served>): Effect.Effect<void> =>
+  Effect.forEach(all.filter((served) => !used.includes(served)), ({ retire }) => retire, { discard: true })
 
 /** The refusal of services of which others have one already. */
 const refusalOf = ({ provider }: Served, others: ReadonlyArray<Served>): Services.ServiceRefused | undefined => {

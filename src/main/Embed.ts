@@ -38,6 +38,9 @@ import * as Slices from "./composition/Slices.ts"
 /** The fields of a configuration that the program decides itself: it gives its modules, and it listens. */
 const OWN = ["enzymes", "environments", "host", "plugins", "port"] as const
 
+/** The place of the configuration of a program, in words. */
+const PLACE = "the field config of the options of systole/embed"
+
 /** A module of the program: an enzyme, a reactive node, or a plugin with its channels and enzymes. */
 export type Module = Enzymes.Enzyme | Definition.Definition | Plugin.Plugin
 
@@ -170,7 +173,7 @@ const provided = Effect.fnUntraced(function*<E>({ found, kernel }: Project.Proje
   const ofPlugins = found.services?.map(({ provider }) => provider) ?? []
   if (services === undefined) return ofPlugins
   const label = "the program"
-  const context = yield* Effect.mapError(kernel.provide(services, label), (error) => failed("services", error))
+  const { context } = yield* Effect.mapError(kernel.provide(services, label), (error) => failed("services", error))
   return [{ label, code: undefined, context }, ...ofPlugins]
 })
 
@@ -254,7 +257,8 @@ const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Re
  * @category layers
  * @since 0.2.0
  */
-export const layer = <E = never>(options: Options<E>): Layer.Layer<Services, Failure> => Layer.effectContext(opened(options))
+export const layer = <E = never>(options: Options<E>): Layer.Layer<Services, Failure> =>
+  Layer.effectContext(Effect.catchTag(opened(options), "InvalidConfig", (refused) => Effect.fail(refused.at(PLACE))))
 
 /** Prints each failure of a space on one line of standard error. */
 const printing = Layer.succeed(CurrentReporter, new Reporter((told) => console.error(line(told))))

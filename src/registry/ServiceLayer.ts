@@ -16,6 +16,13 @@ import { ServiceRefused } from "./Services.ts"
 /** A layer of services: it takes none of its surroundings. */
 export type ServiceLayer = Layer.Layer<never, unknown>
 
+/** The services of a built layer. */
+export interface Provided {
+  readonly context: Context.Context<never>
+  /** Ends the layer once no run uses it, after the beats in progress. It waits for none of them. */
+  readonly retire: Effect.Effect<void>
+}
+
 /** A layer with its provider in words, and the most milliseconds that it may take. */
 export interface Request {
   readonly label: string

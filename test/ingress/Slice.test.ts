@@ -14,7 +14,7 @@ describe("The ingress of a runtime without some slices", () => {
     for (const path of reads) assert.deepStrictEqual(problem(await ask(`${space}/${path}`)), [404, "slice/absent"], path)
     assert.deepStrictEqual(problem(await ask("/v1/flows")), [404, "slice/absent"])
     const { body } = await post(`${space}/flows`, { flow: "a" })
-    assert.include((body as { readonly detail: string }).detail, "Take \"flows\" out of the field without in systole.config.ts")
+    assert.include((body as { readonly detail: string }).detail, "Take \"flows\" out of the field without of the configuration")
     assert.deepStrictEqual(accidents, [])
   })
 

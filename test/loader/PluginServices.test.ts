@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Enzyme, Kernel, Plugin } from "systole"
 import * as Loader from "../../src/loader/Loader.ts"
@@ -36,14 +36,18 @@ const plugin = (name: string, services: Plugin.Definition["services"], enzymes: 
 
 const enzymes = { "enzymes/plain.ts": plain, "enzymes/quote.ts": quote, "enzymes/tax.ts": tax }
 
-/** The modules of a project as they are registered, with these plugins in the order of their names. */
+const sources = { enzymes: ["enzymes"], plugins: ["plugins"], required: [], millis: 10_000 }
+
+/** The modules of a project, with these plugins in the order of their names. Another revision of the plugins has other code. */
+const project = (plugins: Readonly<Record<string, Plugin.Plugin>>, revision = 0) => {
+  const named = Object.entries(plugins).map(([name, module]) => [`plugins/${name}.ts`, { module, hash: `${name} ${revision}` }] as const)
+  const others = Object.entries(enzymes).map(([file, module]) => [file, { module, hash: `hash of ${file}` }] as const)
+  return Layer.fresh(ManifestModules.layer(Object.fromEntries([...others, ...named])))
+}
+
+/** The modules of a project as they are registered. */
 const registered = Effect.fnUntraced(function*(plugins: Readonly<Record<string, Plugin.Plugin>>) {
-  const modules = { ...enzymes, ...Object.fromEntries(Object.entries(plugins).map(([name, module]) => [`plugins/${name}.ts`, module])) }
-  const manifest = Object.fromEntries(Object.entries(modules).map(([file, module]) => [file, { module, hash: `hash of ${file}` }]))
-  const found = yield* Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [], millis: 10_000 }).pipe(
-    Effect.provide(Layer.fresh(ManifestModules.layer(manifest)))
-  )
-  return yield* Loader.register(found)
+  return yield* Loader.register(yield* Loader.load(sources).pipe(Effect.provide(project(plugins))))
 })
 
 /** The names of the registered enzymes, and the code and the file of each refusal. */
@@ -143,6 +147,39 @@ describe("The services of plugins", () => {
       }).pipe(Effect.provide(TestKernel.layer()))
       assert.deepStrictEqual(seen, ["built", "ended"])
     }))
+
+  it.effect("are replaced by a reload after the beat in progress, and a refused layer leaves the earlier one", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const layer = (price: number) => Layer.effect(Prices, Effect.acquireRelease(
+        Effect.sync(() => ({ of: () => price })),
+        () => Effect.sync(() => void seen.push(`ended ${price}`))
+      ))
+      const reloaded = (before: Loader.Found, revision: number, services: Plugin.Definition["services"]) =>
+        Loader.reload(before, sources).pipe(Effect.provide(project({ a: plugin("a", services), b: plugin("b", taxes) }, revision)))
+      const [begun, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const kernel = yield* Kernel
+      const run = () => Effect.runPromise(Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(gate)))
+      yield* kernel.register(Enzyme.make({ name: "waits", query: "/signals/waits", run }))
+      const first = yield* registered({ a: plugin("a", layer(1)), b: plugin("b", taxes) })
+      const space = yield* kernel.space("test", { create: true })
+      yield* space.signal({ signal: "/signals/waits" })
+      yield* space.signal({ signal: "/signals/quote/tea" })
+      const beat = yield* Effect.forkChild(space.step, { startImmediately: true })
+      yield* Deferred.await(begun)
+      const second = yield* reloaded(first, 1, layer(2))
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(seen, [], "the beat in progress has the earlier layer")
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(beat)
+      assert.deepStrictEqual([yield* space.get("/data/quotes/tea"), seen], [1, ["ended 1"]])
+      assert.deepStrictEqual(yield* isRunning("/data/quotes/tea"), [2])
+      const third = yield* reloaded(second, 2, Layer.effect(Prices, Effect.fail(new Error("no market"))))
+      assert.deepStrictEqual(outcome(third).refused, [["plugins/a.ts", "service/failed"]])
+      assert.deepStrictEqual(yield* isRunning("/data/quotes/tea"), [2])
+      yield* reloaded(third, 3, layer(4))
+      assert.deepStrictEqual([yield* isRunning("/data/quotes/tea"), seen], [[4], ["ended 1", "ended 2"]])
+    }).pipe(Effect.provide(TestKernel.layer())))
 
   it("are no host's: a plugin with services imports none of its modules", () => {
     const loaded = { file: "plugins/a.ts", hash: "h", module: plugin("a", prices), text: "t", hostImports: ["node:fs"] }

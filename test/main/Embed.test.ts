@@ -120,6 +120,7 @@ describe("An embedded runtime", () => {
     const refused = await failure({ modules: [], config: { persistence: "memory" } })
     assert.strictEqual(refused.code, "config/invalid")
     assert.include(refused.message, "public: true")
+    assert.match(refused.message, /See to the field config of the options of systole\/embed$/)
     await using systole = await Embed.open({ modules: [], config: { persistence: "memory" }, public: true })
     assert.strictEqual((await appOf(systole).request("http://shop.example/v1/spaces")).status, 200)
   })
@@ -275,10 +276,10 @@ describe("An embedded runtime", () => {
       for (let n = 0; n <= 60; n++) assert.strictEqual(await report(() => "192.0.2.1"), n < 60 ? 403 : 429)
     }))
 
-  it.each(hosts)("ends with its program, which keeps no timer and no thread: %s", (host: Host) =>
+  it.each(hosts)("ends with its program, whose plugin has its logs and spans, and keeps no timer and no thread: %s", (host: Host) =>
     inFolder(async (data) => {
       const [tool, ...args] = command(host, "test/main/embedded.ts")
       const { code, output } = await run([tool, ...args, data])
-      assert.deepStrictEqual([code, output.trim()], [0, "handled 1"])
+      assert.deepStrictEqual([code, output.trim()], [0, "handled 1\ngreets,http.server GET,http.server POST,systole.group"])
     }))
 })

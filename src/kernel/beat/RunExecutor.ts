@@ -142,6 +142,8 @@ export interface RunExecutor {
   readonly discard: (captured: CapturedSignal, merge: RunMerge) => void
   /** Step 9: keeps the progress of an event for the run that waits for its end. */
   readonly track: (flight: InFlight, merge: RunMerge) => void
+  /** Between beats: drops the bodies in memory, so that each is made again from its log. */
+  readonly forget: () => void
   /** Step 3: prepares the operation of a run for its redelivery. */
   readonly prepare: (retry: Retry) => Next | RunAbsent | RunState | SliceAbsent
 }

@@ -209,7 +209,7 @@ export class LargeUploads {
   /** Calls the content store. Its failures name its place. */
   private async call<A>(run: (store: LargeContent.ContentStore) => Promise<A>): Promise<A> {
     const { store } = this
-    if (store === undefined) throw this.unavailable("the configuration names none. Set \"content\" in systole.config.ts")
+    if (store === undefined) throw this.unavailable("the configuration names none. Set \"content\" there")
     try {
       return await run(store)
     } catch (error) {

@@ -6,7 +6,7 @@
 import type { LiveState } from "../beat/loop/LiveState.ts"
 
 /** The members of the state of a space that this view uses. */
-type State = Pick<LiveState, "clock" | "inbox" | "mode">
+type State = Pick<LiveState, "clock" | "inbox" | "mode" | "runs">
 
 /**
  * The durable runs of one space that are not over, by the ids of their operations.
@@ -26,6 +26,11 @@ export class OpenRuns {
   /** Whether a run waits for a result. */
   isWaiting(oid: string): boolean {
     return this.state.inbox.runs.has(oid)
+  }
+
+  /** Drops the bodies in memory. Each is made again from its log. */
+  forget(): void {
+    this.state.runs.forget()
   }
 
   /** Whether a row of a run is held, since the code of the run is missing. */

@@ -25,6 +25,7 @@ const none: RunExecutor = {
   die: nothing,
   discard: nothing,
   track: nothing,
+  forget: nothing,
   prepare: ({ anew, segment }) => anew || segment !== undefined ? absent() : { segment: undefined, run: undefined }
 }
 

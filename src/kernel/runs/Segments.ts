@@ -131,6 +131,8 @@ class Segments implements RunExecutor {
     if (oid !== undefined) this.bodies.note(oid, flight.signal.id)
   }
 
+  readonly forget: RunExecutor["forget"] = () => this.bodies.clear()
+
   readonly prepare: RunExecutor["prepare"] = (retry) => {
     try {
       return RunRetry.prepare(retry)

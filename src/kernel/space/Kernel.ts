@@ -5,6 +5,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Document from "../../cell/Document.ts"
@@ -112,10 +113,10 @@ export class Kernel extends Context.Service<Kernel, {
   /** Adds an enzyme or a node, from the next capture of each space on. `code` is its module. */
   readonly register: (module: Enzyme | NodeDefinition, code?: Code) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
   /**
-   * Builds a layer of services, under the rules of runs and within the limit `serviceMillis`. It ends with the kernel. `label` is its
-   * provider in words.
+   * Builds a layer of services, under the rules of runs and within the limit `serviceMillis`. It ends with the kernel, or once it is
+   * retired. `label` is its provider in words.
    */
-  readonly provide: (layer: ServiceLayer.ServiceLayer, label: string) => Effect.Effect<Context.Context<never>, ServiceRefused>
+  readonly provide: (layer: ServiceLayer.ServiceLayer, label: string) => Effect.Effect<ServiceLayer.Provided, ServiceRefused>
   readonly unregister: (module: Enzyme | NodeDefinition) => Effect.Effect<void, NotRegistered>
   /** Registers an enzyme as absent: signals that it alone matches are held until it is registered. */
   readonly leaveOut: (enzyme: Enzyme, code?: Code) => Effect.Effect<void, InvalidEnzyme>
@@ -186,16 +187,31 @@ export class Kernel extends Context.Service<Kernel, {
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
         ...registrar({ runs, registry, nodes, scheduled: spaces.scheduled, wake: () => spaces.wake() }),
-        provide: (layer, label) =>
-          ServiceLayer.build({ label, layer, millis: settings.limits.serviceMillis }).pipe(
-            Effect.provideService(Scope.Scope, life),
-            Effect.provideService(CurrentRunScope, scope)
-          ),
+        provide: (layer, label) => provide({ label, layer, millis: settings.limits.serviceMillis }, { fork, life, scope, spaces }),
         enzymes: spaces.pages.see(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
   )
 }
+
+/** Builds a layer of services in a scope of its own, which ends with that of the kernel, or before. */
+const provide = Effect.fnUntraced(function*(
+  request: ServiceLayer.Request,
+  { fork, life, scope, spaces }: {
+    readonly fork: Fibers.Fork
+    readonly life: Scope.Scope
+    readonly scope: RunScope
+    readonly spaces: Pick<Spaces, "renewed">
+  }
+): Effect.fn.Return<ServiceLayer.Provided, ServiceRefused> {
+  const own = yield* Scope.fork(life)
+  const context = yield* ServiceLayer.build(request).pipe(
+    Scope.provide(own),
+    Effect.provideService(CurrentRunScope, scope),
+    Effect.tapError(() => Scope.close(own, Exit.void))
+  )
+  return { context, retire: Effect.sync(() => void fork(Effect.andThen(spaces.renewed, Scope.close(own, Exit.void)))) }
+})
 
 /** A pacemaker out of the scope of runs, also where the kernel uses it within one. */
 const outOfRuns = (pacemaker: Pacemaker["Service"], { outside }: RunScope): Pacemaker["Service"] => {

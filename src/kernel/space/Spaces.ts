@@ -169,6 +169,16 @@ export class Spaces {
     for (const { space } of this.spaces.all()) space.group.wake()
   }
 
+  /**
+   * Waits until the beats in progress are over. Durable runs then go on from their logs, since their bodies in memory may use services
+   * that are replaced.
+   */
+  readonly renewed: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.forEach([...this.spaces.all()], ({ space }) => Effect.callback<void>((resume) => space.group.afterBeat(() => {
+      space.runs.forget()
+      resume(Effect.void)
+    })), { concurrency: "unbounded", discard: true }))
+
   /** Reads when each space has its next work, and opens due spaces one after another. */
   readonly resume: Effect.Effect<void, PersistenceError> = Effect.suspend(() =>
     Effect.ensuring(this.due.read(this.readMoments()), Effect.sync(() => this.scheduled.begin())))

@@ -259,7 +259,7 @@ export class TestSpace {
 
 /** The services of a test. */
 const provider = (kernel: Kernel["Service"], services: Layer.Layer<never, unknown>) =>
-  Effect.map(kernel.provide(services, "the test"), (context): Services.Provider => ({ label: "the test", code: undefined, context }))
+  Effect.map(kernel.provide(services, "the test"), ({ context }): Services.Provider => ({ label: "the test", code: undefined, context }))
 
 const posted = (signal: PostedSignal | AnySignal, request: unknown): PostedSignal =>
   "declared" in signal ? requestOf(signal, request) : signal

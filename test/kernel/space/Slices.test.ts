@@ -49,7 +49,7 @@ describe("A kernel without some slices", () => {
       const kernel = yield* Kernel
       const space = yield* TestKernel.space([count])
       for (const part of ["rv", "flows", "io", "runs", "graph", "debug"] as const) assert.throws(() => space[part], SliceAbsent)
-      assert.throws(() => space.flows, "Take \"flows\" out of the field without in systole.config.ts")
+      assert.throws(() => space.flows, "Take \"flows\" out of the field without of the configuration")
       const error = yield* refusal(space, space.control.command("io", { verb: "cancel" }))
       assert.strictEqual(error?.code, "slice/absent")
       const refused = yield* Effect.flip(kernel.register(enzyme("long", () => {}, { durable: true })))

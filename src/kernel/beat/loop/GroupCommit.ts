@@ -40,6 +40,8 @@ export class GroupCommit {
   /** State of the loop; `unopened` until its space is complete, and `waiting` while an asynchronous run is pending. */
   private loop: "unopened" | "still" | "busy" | "waiting" | "stopped" = "unopened"
   private disarm: (() => void) | undefined
+  /** The calls at the end of the beat in progress. */
+  private afterwards: Array<() => void> = []
 
   constructor(state: LiveState, turn: Turn, observer: GroupObserver) {
     this.state = state
@@ -75,6 +77,12 @@ export class GroupCommit {
     return WakeTime.next(this.state, { opened: this.opened, byHand: this.held, isRunning: this.loop === "waiting" })
   }
 
+  /** Calls a function once no beat is in progress: at once, after a run for which the beat waits, or after the group. */
+  afterBeat(run: () => void): void {
+    if (this.loop === "waiting" || this.loop === "busy") this.afterwards.push(run)
+    else run()
+  }
+
   /** Whether a beat has captured its input and waits for a run. */
   get isInBeat(): boolean { return this.loop === "waiting" }
 
@@ -106,6 +114,7 @@ export class GroupCommit {
     const isWaiting = this.loop === "waiting"
     this.loop = "stopped"
     this.disarm?.()
+    if (!isWaiting) this.over()
     // A failed waiter may reopen the space at once, so the registry drops this one first.
     this.observer.stopped(error)
     this.barrier.fail(error)
@@ -165,6 +174,7 @@ export class GroupCommit {
   }
 
   private took(beat: Beat, spent: Spent): void {
+    this.over()
     if (this.barrier.error !== undefined) {
       for (const answer of beat.answers) answer(this.barrier.error)
       return this.ended(this.barrier.error)
@@ -185,6 +195,7 @@ export class GroupCommit {
 
   /** Handles a failed beat: an aborted one leaves its input to the next, any other failure stops the space. */
   private threw(error: unknown, spent: Spent): void {
+    this.over()
     if (this.barrier.error !== undefined) return this.ended(this.barrier.error)
     if (!(error instanceof BeatAborted)) return this.stop(asStopped(this.state.space, error))
     this.loop = "busy"
@@ -192,6 +203,11 @@ export class GroupCommit {
     const stepper = this.steppers.shift()
     if (stepper !== undefined) this.barrier.enlist({ open: () => stepper.fail(error), fail: stepper.fail })
     this.beat(spent)
+  }
+
+  /** No beat is in progress. */
+  private over(): void {
+    if (this.afterwards.length > 0) for (const run of this.afterwards.splice(0)) run()
   }
 
   /** Fails the idlers, once the run that was pending when the space stopped is over. */
@@ -225,6 +241,7 @@ export class GroupCommit {
   private rest(): void {
     if (this.barrier.error !== undefined) return
     this.loop = "still"
+    this.over()
     if (this.next() !== undefined || this.barrier.hasNext) return this.start.schedule()
     const busy = this.held && WakeTime.hasInput(this.state)
     if (!busy && this.state.inbox.parked === 0 && !this.state.derivation.isAwaited && !this.isAwaiting) {
