@@ -32,6 +32,11 @@ export interface Credential {
   readonly id?: string | undefined
 }
 
+/** The session of a request: the credential of its pass, and the use of that. */
+export interface Session extends Credential {
+  readonly kind: SessionPass.Kind
+}
+
 /** The name of the credential of the operator. */
 export const OPERATOR = "operator"
 
@@ -168,7 +173,8 @@ export class Sessions {
     const digest = this.digestOf(shown, key, owner?.digests ?? [""])
     if (owner === undefined || digest === undefined) return { refused: unknown }
     if (this.parts.set.isSpent(shown.id)) return { refused: stopped[shown.kind] }
-    return { owner: owner.access, credential: { name: shown.name, digest, id: shown.id, until: shown.expires } }
+    const { expires: until, id, kind, name } = shown
+    return { owner: owner.access, session: { kind, name, digest, id, until } }
   }
 
   /** The one of some digests that a pass is made with. */
@@ -232,6 +238,6 @@ export class Sessions {
   }
 }
 
-/** The access of a pass with its credential, or its refusal. */
-export type Found<A> = { readonly refused: AccessRefused } | { readonly owner: A; readonly credential: Credential }
+/** The access of a pass with its session, or its refusal. */
+export type Found<A> = { readonly refused: AccessRefused } | { readonly owner: A; readonly session: Session }
 

@@ -147,7 +147,7 @@ export class TokenSet {
     const token = this.tokens.get(id)
     if (token === undefined) return undefined
     const refused = this.ended(token)
-    return { digests: token.digests, ...refused === undefined ? { token } : { refused, id } }
+    return refused === undefined ? { digests: token.digests, token } : { digests: token.digests, refused, id }
   }
 
   /** Notes that a pass is over. Gives whether it was not so before. @throws AccessRefused */

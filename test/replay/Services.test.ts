@@ -133,6 +133,22 @@ describe("Services of enzymes", () => {
       }))
     }))
 
+  it.live("of a durable run stay those with which it began, also in a new process with others", () =>
+    Effect.gen(function*() {
+      const root = yield* SqliteFolder.folder
+      const begun = (factor: string) => {
+        write(root, { "plugins/pricing.ts": pricing("pricing", factor) })
+        return Effect.andThen(Effect.flatMap(Loader.load(sources()), Loader.register), opened)
+      }
+      const id = yield* life(root, Effect.flatMap(begun("2"), (space) => asked(space, "/signals/later/tea")))
+      yield* life(root, Effect.gen(function*() {
+        const space = yield* begun("3")
+        yield* space.step
+        const other = yield* asked(space, "/signals/quote/tea")
+        assert.deepStrictEqual(yield* Effect.forEach([id, other], (id) => space.get(`/data/quotes/${id}`)), [20, 15])
+      }))
+    }))
+
   it.live("of another environment replay with the same answers, and other answers are named", () =>
     Effect.gen(function*() {
       const root = yield* SqliteFolder.folder

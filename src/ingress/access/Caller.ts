@@ -3,17 +3,11 @@
  *
  * @module
  */
-import type { Kind as PassKind } from "../../access/SessionPass.ts"
-import type { Credential } from "../../access/Sessions.ts"
+import type { Session } from "../../access/Sessions.ts"
 import type { Checked } from "../../access/TokenSet.ts"
 import type * as Token from "../../access/Token.ts"
 import type { Viewer } from "../../kernel/view/Space.ts"
 import type { Served } from "../wire/HttpTelemetry.ts"
-
-/** The session of a request: the credential of its pass, and the use of that. */
-export interface Session extends Credential {
-  readonly kind: PassKind
-}
 
 /** The caller of a request: a reader, one within the scope of a token, or neither for the operator. */
 export interface By {
@@ -53,7 +47,10 @@ export interface Access extends By {
 }
 
 /** The access of a checked credential. */
-export const accessOf = (checked: Checked): Access => ({ kind: "refused" in checked ? "refused" : "credential", ...checked })
+export const accessOf = (checked: Checked): Access =>
+  "refused" in checked
+    ? { kind: "refused", refused: checked.refused, id: checked.id }
+    : { kind: "credential", token: checked.token, digest: checked.digest }
 
 /** The access of a request without a credential; `undefined` for one that needs one. */
 export type Public = (request: Request) => Access | undefined

@@ -78,7 +78,7 @@ export class SessionAccess {
     if (shown.kind === "link" && !(path === SESSION && request.method === "POST")) return { kind: "refused", refused: unlinked }
     const found = this.sessions.access(shown, (name) => this.owner(name), isSpent)
     const made = (found: Found<Access>): Access =>
-      "refused" in found ? { kind: "refused", ...found } : { ...found.owner, session: { ...found.credential, kind: shown.kind } }
+      "refused" in found ? { kind: "refused", refused: found.refused } : { ...found.owner, session: found.session }
     return found instanceof Promise ? found.then(made) : made(found)
   }
 

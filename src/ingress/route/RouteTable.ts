@@ -89,15 +89,14 @@ export class RouteTable {
 
   /** Answers a request of a reader, within the scope of a token, or of another caller. */
   fetch(request: Request, by: By = {}): Response | Promise<Response> {
-    const { charge, digest, hasOther, reader, served, session, token } = by
-    if (token !== undefined) return this.scoped(request, { charge, digest, hasOther, token, served, session })
-    if (reader !== undefined) return this.readers.fetch(request, { charge, reader, served, session })
+    const { reader, served, session, token } = by
+    if (token !== undefined) return this.scoped(request, token, by)
+    if (reader !== undefined) return this.readers.fetch(request, { ...by, reader })
     return this.operator.fetch(request, { served, session })
   }
 
   /** Answers a request within the scope of a token: from a view of the space where there is one and the token has no more. */
-  private scoped(request: Request, by: By & { readonly token: Token.Token }): Response | Promise<Response> {
-    const { token } = by
+  private scoped(request: Request, token: Token.Token, by: By): Response | Promise<Response> {
     const isViewed = Decision.isViewed(token, request.method === "POST")
     return isViewed ? this.readers.fetch(request, { ...by, reader: TokenView.viewerOf(token) }) : this.operator.fetch(request, by)
   }
