@@ -2,15 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Parts from "../attack/Parts.ts"
 import * as Targets from "../attack/Targets.ts"
 import * as Random from "../support/Random.ts"
+import * as Trials from "../support/Trials.ts"
 import * as Proof from "./Proof.ts"
 import * as Soak from "./Soak.ts"
 import * as Trend from "./Trend.ts"
 
+/** One round over some spaces, or three over many. */
+const LENGTH = Trials.form({ short: { minutes: 1 / 60, spaces: 10 }, long: { minutes: 1 / 5, spaces: 50 } })
+
 describe("A soak", () => {
-  it("of three rounds loses nothing, doubles nothing, and each space replays after a restart", async () => {
+  it("of some rounds loses nothing, doubles nothing, and each space replays after a restart", async () => {
     const packed = await Targets.unpacked()
     try {
-      const { acknowledged, attempts, faults, proof } = await Soak.run({ packed, minutes: 1 / 5, seed: 1 })
+      const { acknowledged, attempts, faults, proof } = await Soak.run({ packed, ...LENGTH, seed: 1 })
       assert.deepStrictEqual(faults, [])
       assert.isAtLeast(acknowledged, 20)
       assert.isAtLeast(attempts, Parts.all.length)

@@ -17,7 +17,7 @@ import * as Proof from "./Proof.ts"
 import * as SoakProject from "./SoakProject.ts"
 import * as Trend from "./Trend.ts"
 
-/** The spaces of the load, the callers, and the streams of a round. */
+/** The spaces of the load unless given, the callers, and the streams of a round. */
 const SPACES = 50
 const CALLERS = 4
 const STREAMS = 20
@@ -67,6 +67,7 @@ export interface Options {
   readonly packed: Packed
   readonly minutes: number
   readonly seed: number
+  readonly spaces?: number
   readonly onSample?: (sample: Sample, acknowledged: number) => void
 }
 
@@ -197,11 +198,11 @@ const ended = async (target: Target, names: ReadonlyArray<string>, attackers: Re
 
 /** Soaks a server, restarts it, and proves that each space is whole. */
 export const run = async (options: Options): Promise<Result> => {
-  const { minutes, onSample, packed, seed } = options
+  const { minutes, onSample, packed, seed, spaces = SPACES } = options
   const partner = new CountingServer(Random.make(seed + 1))
   const attackers = await prepared(options)
   const setup = project("soak", [...attackers.map(({ ready }) => ready.ground), SoakProject.ground(await partner.listen())])
-  const names = Array.from({ length: SPACES }, (_, n) => `soak${n}`)
+  const names = Array.from({ length: spaces }, (_, n) => `soak${n}`)
   let target = await packed.start(setup)
   try {
     await begin(target, attackers, names)
