@@ -35,7 +35,8 @@ export const vitest = (host: Host, args: ReadonlyArray<string>): readonly [strin
   const run = [join(root, "node_modules", "vitest", "vitest.mjs"), "run", "-c", join("test", "vitest.config.ts"), ...args]
   if (host === "deno") return [tool("deno"), "run", "-A", ...run]
   if (host === "bun") return [tool("bun"), "--bun", ...run]
-  return [node(), ...run]
+  // Most objects of a test die young. With room for them, fewer are copied.
+  return [node(), "--max-semi-space-size=64", ...run]
 }
 
 /** The Node of the dependencies, else the current one, else the one of the system. */

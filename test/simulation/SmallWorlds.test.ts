@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Trials from "../support/Trials.ts"
 import * as Plan from "./Plan.ts"
 import * as Trial from "./Trial.ts"
 
-/** Seeds of small worlds. */
-const seeds = Array.from({ length: 40 }, (_, i) => 5000 + i).filter((seed) => Plan.make(seed).steps.length < 30)
+/** The small worlds among those of so many seeds. */
+const seeds = Array.from({ length: Trials.form({ short: 12, long: 40 }) }, (_, i) => 5000 + i).filter((seed) => Plan.make(seed).steps.length < 30)
 
 describe("A small world", () => {
   for (const seed of seeds) {
