@@ -316,8 +316,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
   /** The verbs of a ledger. Each verb is one call. */
   ledger<Name extends keyof Ledgers>(ledger: Name): Ledgers[Name] {
     return new Proxy({} as Ledgers[Name], {
-      get: (_, verb) => (...args: ReadonlyArray<unknown>) => {
-        if (ledger === "io" && (verb === "request" || verb === "fetch")) return this.request(verb, args)
+      get: (_, verb) => ledger === "io" && (verb === "request" || verb === "fetch") ? this.request.bind(this, verb) : (...args: ReadonlyArray<unknown>) => {
         const at = typeof args[0] === "string" ? args[0] : ""
         return this.call(`${ledger}.${String(verb)}`, at, (draft) => {
           const act = (draft[ledger] as unknown as Readonly<Record<string | symbol, (...args: ReadonlyArray<unknown>) => Value>>)[verb]
@@ -329,7 +328,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
   }
 
   /** Makes a request. One without a signal is a handle. */
-  private request(verb: RequestCall.Verb, given: ReadonlyArray<unknown>): Handle | string {
+  private request(verb: RequestCall.Verb, ...given: ReadonlyArray<unknown>): Handle | string {
     const step = this.requests++
     const { abort, args, at, isAwaited } = RequestCall.make(verb, given)
     const send = (draft: Draft): string => {

@@ -18,7 +18,7 @@ import * as Dossier from "../../operation/Dossier.ts"
 import * as Verbs from "../../operation/Verbs.ts"
 import * as Requests from "../../reactor/Request.ts"
 import type { CapturedSignal, Handling, Waits } from "../model/InFlight.ts"
-import type { RunMerge } from "../beat/RunExecutor.ts"
+import type { RunExecutor, RunMerge } from "../beat/RunExecutor.ts"
 import type { WaitingRun } from "../model/Signal.ts"
 import type { BeatSignals } from "./BeatSignals.ts"
 import * as Hearing from "./Hearing.ts"
@@ -31,14 +31,20 @@ interface Between extends Pick<Waits, "begun" | "known" | "oid"> {
   readonly run: WaitingRun
 }
 
-/** Puts a step into the log. The first one starts the operation. */
-export const log = (
-  handling: Handling,
-  { continuation, isAhead, note, oid, segment, step }: Waits,
-  merging: RunMerge
-): void => {
-  const { ledgers, stage } = merging.captured
-  const { document, parts } = step
+/** The runs of a space that wait. */
+interface WaitingRuns {
+  readonly signalsOf: (merge: RunMerge) => BeatSignals
+  /** Keeps the body until the next segment. */
+  readonly keep: (waits: Waits) => void
+}
+
+/**
+ * Puts the steps of runs that wait into their logs, and keeps their bodies. The first step starts the operation. A run that hears
+ * an awaited signal of this beat goes on at once.
+ */
+export const waiting = ({ keep, signalsOf }: WaitingRuns): RunExecutor["wait"] => (handling, waits, merge) => {
+  const { captured: { ledgers, moment, stage } } = merge
+  const { continuation, dues, isAhead, listed, note, oid, segment, step: { document, parts } } = waits
   const address = stepAddress(oid, segment)
   if (segment === 0) continuation.isNew = stage.newest(address.key) === undefined
   if (continuation.isNew) stage.create(address, document, COMMIT)
@@ -47,7 +53,10 @@ export const log = (
   if (isAhead) stage.put(DeclaredPairs.addressOf(oid), undefined, COMMIT)
   Note.leave(stage, oid, note)
   if (segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
-  adopt(handling, merging)
+  adopt(handling, merge)
+  const isHeard = Hearing.begin(handling, waits, { moment, signals: signalsOf(merge), stage })
+  keep(waits)
+  return { oid, dues: isHeard ? [{ beat: handling.beat, moment: undefined }] : dues, ...listed }
 }
 
 const putParts = (

@@ -29,6 +29,7 @@ import { StaleRisks } from "./StaleRisks.ts"
 class Segments implements RunExecutor {
   readonly discard = SegmentCommit.discard
   readonly run: RunExecutor["run"]
+  readonly wait: RunExecutor["wait"]
   private readonly space: RunSpace
   private readonly bodies: ContinuationCache
   /** The captured signals of a beat, for its runs that come to hear them. */
@@ -40,6 +41,7 @@ class Segments implements RunExecutor {
     this.bodies = ledgers.stateOf(RunLedger.runs, states)
     const risks = report === undefined ? undefined : new StaleRisks(space.space, report)
     this.run = Segment.executor({ bodies: this.bodies, risks })
+    this.wait = SegmentCommit.waiting({ signalsOf: (merge) => this.signalsOf(merge), keep: (waits) => this.keep(waits) })
   }
 
   readonly hear: RunExecutor["hear"] = (signals, transaction, input) => {
@@ -63,16 +65,6 @@ class Segments implements RunExecutor {
     const present = new Set(taken.map(({ flight, pending: { again } }) =>
       again?.segment === undefined ? "" : again.run?.oid ?? Cells.oidOf(flight.signal.id, again.enzyme, this.space.hash)))
     Note.mark(stage, [...resumed].filter((oid) => !present.has(oid)), CAPTURE)
-  }
-
-  /** A run that hears an awaited signal of this beat goes on at once. */
-  readonly wait: RunExecutor["wait"] = (handling, waits, merge) => {
-    const { captured: { moment, stage } } = merge
-    SegmentCommit.log(handling, waits, merge)
-    const isHeard = Hearing.begin(handling, waits, { moment, signals: this.signalsOf(merge), stage })
-    this.keep(waits)
-    const { dues, listed, oid } = waits
-    return { oid, dues: isHeard ? [{ beat: handling.beat, moment: undefined }] : dues, ...listed }
   }
 
   readonly retry: RunExecutor["retry"] = (handling, merge) => {

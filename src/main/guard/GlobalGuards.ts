@@ -144,11 +144,9 @@ export const install = (ofHost: () => ReadonlyArray<Calls> = () => []): boolean 
   return true
 }
 
-/** Enters a scope. A resource has its scope at hand, so this costs a fraction of `AsyncLocalStorage.run`. */
-const entry = (rules: Rules | undefined): <A>(call: () => A) => A => {
-  const resource = current.run(rules, () => new AsyncResource("systole.run", { requireManualDestroy: true }))
-  return (call) => resource.runInAsyncScope(call)
-}
+/** The entry into a scope. A resource has its scope at hand, so this costs a fraction of `AsyncLocalStorage.run`. */
+const entry = (rules: Rules | undefined): AsyncResource =>
+  current.run(rules, () => new AsyncResource("systole.run", { requireManualDestroy: true }))
 
 /** Calls a function of the host out of the scope of runs, from wherever. It is for rare calls, such as those of a watchdog. */
 export const outside = <A>(act: () => A): A => current.run(undefined, act)
@@ -157,18 +155,18 @@ export const outside = <A>(act: () => A): A => current.run(undefined, act)
  * The scope of the runs of a kernel, with its rules.
  */
 export const scopeOf = (rules: Rules): RunScope => {
-  const enter = entry(rules)
+  // A resource of a Worker belongs to the request in which it was made, as the kernel does.
+  const [runs, host] = [entry(rules), entry(undefined)]
   return {
     inside: (run) => {
       running++
       try {
-        return enter(run)
+        return runs.runInAsyncScope(run)
       } finally {
         running--
       }
     },
-    // A resource of a Worker belongs to the request in which it was made, as the kernel does.
-    outside: entry(undefined),
+    outside: (act) => host.runInAsyncScope(act),
     begins: () => void running++,
     mayNeverEnd: (body) => void abandoned?.register(body, undefined, body),
     ends: (body) => {

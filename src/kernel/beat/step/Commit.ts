@@ -85,7 +85,7 @@ export interface Beat {
  *
  * @throws PersistenceError
  */
-export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatInput, "hears">): Beat => {
+export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatInput, "committed" | "hears">): Beat => {
   const { captured, captured: { commands, ledgers, moment, stage, transaction } } = executed
   transaction.queued.push(...commands.redelivered)
   const merged = Merge.merge(executed, state)
@@ -108,7 +108,7 @@ export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatI
   const size = append(merged, changes, state)
   const outputs = apply(merged, changes, state)
   const deliveries = state.derivation.committed()
-  return {
+  const beat: Beat = {
     number: moment.beat,
     clock: moment.clock,
     size,
@@ -125,6 +125,8 @@ export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatI
     ends: RunEnds.of(executed.runs),
     watched: state.host.watch === undefined ? undefined : executed
   }
+  input.committed(beat)
+  return beat
 }
 
 /** The answers to the commands of a beat. */
@@ -207,7 +209,15 @@ const apply = (merged: Merged, changes: ReadonlyArray<Staged>, state: CommitSpac
   // Before signals are queued: a run that was stopped by a lock of this beat waits for that lock.
   if (mode !== before) inbox.rule(mode)
   park(captured, state, mode.gated && !before.gated)
-  enqueue(transaction.queued, state)
+  for (const pending of transaction.queued) {
+    pending.stored = true
+    if (pending.again?.why === "redelivery" || pending.leaves) continue
+    if (pending.again !== undefined) inbox.repeat(pending)
+    else {
+      inbox.push(pending)
+      if (mode.gated && !pending.urgent && pending.due === undefined) state.parked.add(pending.signal)
+    }
+  }
   for (const oid of transaction.resumed) inbox.resumeRun(oid)
   // In the order of the agenda, so that lanes proceed in that order.
   for (const flight of merged.flights) {
@@ -231,18 +241,5 @@ const park = (captured: Captured, { inbox, parked, mode }: CommitSpace, isClosin
   else if (isClosing) {
     const { fresh } = inbox.normal
     parked.addAll(fresh.size, (count) => fresh.first(count).map((seq) => inbox.waiting.at(seq).signal))
-  }
-}
-
-/** Puts the queued signals of the beat into the inbox. */
-const enqueue = (queued: ReadonlyArray<Signal.Pending>, { inbox, parked, mode }: CommitSpace): void => {
-  for (const pending of queued) {
-    pending.stored = true
-    if (pending.again?.why === "redelivery" || pending.leaves) continue
-    if (pending.again !== undefined) inbox.repeat(pending)
-    else {
-      inbox.push(pending)
-      if (mode.gated && !pending.urgent && pending.due === undefined) parked.add(pending.signal)
-    }
   }
 }

@@ -77,7 +77,13 @@ export class Heartbeat {
   step(number: number): Beat | Promise<Beat> {
     const captured = this.capture(number)
     const waiting = this.execute(captured, 0)
-    return waiting === undefined ? this.commit(executed(captured)) : waiting.then(() => this.commit(executed(captured)))
+    // Steps 9 to 13.
+    const commit = (): Beat => {
+      const done = executed(captured)
+      this.observe?.(done)
+      return Commit.commit(done, this.state, this.input)
+    }
+    return waiting === undefined ? commit() : waiting.then(commit)
   }
 
   /** Steps 1 to 6: captures the input of the beat before the first run. */
@@ -226,14 +232,6 @@ export class Heartbeat {
     this.input.putBack(taken, begun, { signal: flight.signal, key, outcome: { ...outcome, label } })
     const { signal, target } = flight.signal
     throw new BeatAborted({ beat: begun.beat, enzyme: key, signal: signal ?? target ?? "", reason: outcome.message })
-  }
-
-  /** Steps 9 to 13: commits the beat. */
-  private commit(executed: Executed): Beat {
-    this.observe?.(executed)
-    const beat = Commit.commit(executed, this.state, this.input)
-    this.input.committed(beat)
-    return beat
   }
 
   /** Rethrows a failed read of the store, which stops the space instead of becoming the outcome of a run. */
