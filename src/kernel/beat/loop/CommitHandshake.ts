@@ -144,10 +144,29 @@ export class CommitHandshake {
 
   /** Flushes the store, and calls `ended` once: within this call if the store writes synchronously. */
   flush(ended: FlushEnd): void {
-    this.attempt = 0
-    this.since = this.deps.host.now()
-    this.moment = this.deps.telemetry.now()
-    this.run(ended)
+    const { host, limits: { flushMillis }, space, store, telemetry } = this.deps
+    if (this.state !== "pending_retry") {
+      this.attempt = 0
+      this.since = host.now()
+      this.moment = telemetry.now()
+    }
+    this.state = after(this.state, "flush")
+    const fiber = host.fork(store.flush)
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) {
+      this.blocking++
+      return this.exited(exit, ended)
+    }
+    this.fiber = fiber
+    this.disarm = host.timer(host.now() + flushMillis, () => this.fail(new FlushTimedOut({ space, millis: flushMillis }), ended))
+    fiber.addObserver((exit) => {
+      // An aborted flush may still end.
+      if (this.fiber !== fiber) return
+      this.fiber = undefined
+      this.disarm?.()
+      this.disarm = undefined
+      this.exited(exit, ended)
+    })
   }
 
   /** Ends the handshake for good, without a call of `ended`. */
@@ -166,27 +185,6 @@ export class CommitHandshake {
     if (failed === undefined) return newest > durable ? { topic: "persist.flush.fail", code: error.code, newest } : undefined
     const topic = failed.error instanceof FlushTimedOut ? "persist.async.tmo" : "persist.flush.fail"
     return { topic, code: codeOf(failed.error) ?? error.code, newest }
-  }
-
-  private run(ended: FlushEnd): void {
-    this.state = after(this.state, "flush")
-    const { host, limits: { flushMillis }, space, store } = this.deps
-    const fiber = host.fork(store.flush)
-    const exit = fiber.pollUnsafe()
-    if (exit !== undefined) {
-      this.blocking++
-      return this.exited(exit, ended)
-    }
-    this.fiber = fiber
-    this.disarm = host.timer(host.now() + flushMillis, () => this.fail(new FlushTimedOut({ space, millis: flushMillis }), ended))
-    fiber.addObserver((exit) => {
-      // An aborted flush may still end.
-      if (this.fiber !== fiber) return
-      this.fiber = undefined
-      this.disarm?.()
-      this.disarm = undefined
-      this.exited(exit, ended)
-    })
   }
 
   private exited(exit: Exit.Exit<void, unknown>, ended: FlushEnd): void {
@@ -211,7 +209,7 @@ export class CommitHandshake {
     this.retries++
     this.disarm = host.timer(host.now() + flushRetryMillis * 2 ** (this.attempt - 1), () => {
       this.disarm = undefined
-      this.run(ended)
+      this.flush(ended)
     })
   }
 
