@@ -316,13 +316,16 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
   /** The verbs of a ledger. Each verb is one call. */
   ledger<Name extends keyof Ledgers>(ledger: Name): Ledgers[Name] {
     return new Proxy({} as Ledgers[Name], {
-      get: (_, verb) => ledger === "io" && (verb === "request" || verb === "fetch") ? this.request.bind(this, verb) : (...args: ReadonlyArray<unknown>) => {
-        const at = typeof args[0] === "string" ? args[0] : ""
-        return this.call(`${ledger}.${String(verb)}`, at, (draft) => {
-          const act = (draft[ledger] as unknown as Readonly<Record<string | symbol, (...args: ReadonlyArray<unknown>) => Value>>)[verb]
-          if (act === undefined) throw new TransactionRefused({ reason: `tx.${ledger} has no verb ${String(verb)}` })
-          return act(...args)
-        })
+      get: (_, verb) => {
+        if (ledger === "io" && (verb === "request" || verb === "fetch")) return this.request.bind(this, verb)
+        return (...args: ReadonlyArray<unknown>) => {
+          const at = typeof args[0] === "string" ? args[0] : ""
+          return this.call(`${ledger}.${String(verb)}`, at, (draft) => {
+            const act = (draft[ledger] as unknown as Readonly<Record<string | symbol, (...args: ReadonlyArray<unknown>) => Value>>)[verb]
+            if (act === undefined) throw new TransactionRefused({ reason: `tx.${ledger} has no verb ${String(verb)}` })
+            return act(...args)
+          })
+        }
       }
     })
   }

@@ -36,7 +36,7 @@ import { RecordedRun } from "./RecordedRun.ts"
 export interface RecordedNodes {
   readonly nodes: ReadonlyArray<NodeLine>
   /** The node runs that only one handling, or one run of a node, sees. */
-  readonly secluded: ReadonlyArray<NodeLine>
+  readonly isolated: ReadonlyArray<NodeLine>
   /** The standpoints that runs adopted, by their lines. */
   readonly recalled: ReadonlyMap<number, Standpoint>
   readonly cells: ReadonlyArray<CellRecord>
@@ -82,7 +82,7 @@ export class NodeReplay {
   private readonly failed: Array<Failed> = []
   private made = new Map<string, Made>()
   /** Whether the outputs of runs now are for one run alone. */
-  private isSecluding = false
+  private isIsolating = false
   /** The definitions of started nodes; and the destination of the current run's children. */
   private readonly children: Map<string, Definition>
   private started: Map<string, Definition>
@@ -112,18 +112,18 @@ export class NodeReplay {
     const { stage } = this.work
     this.runAll(run)
     for (const [key, { document, line }] of this.take()) stage.gate(Address.ofKey(key), document, Derivation.writerOf(this.work, line))
-    stage.aside = this.seclude(run)
+    stage.isolated = this.isolate(run)
   }
 
   /** Replays the node runs that only one handling, or one run of a node, sees. */
-  private seclude(at: number): WriteSet | undefined {
-    const lines = this.recorded.secluded.filter((line) => line.at === at)
+  private isolate(at: number): WriteSet | undefined {
+    const lines = this.recorded.isolated.filter((line) => line.at === at)
     if (lines.length === 0) return undefined
-    const { drafts, isSecluding, made, started } = this
+    const { drafts, isIsolating, made, started } = this
     const count = drafts.length
     this.started = new Map()
     this.made = new Map(made)
-    this.isSecluding = true
+    this.isIsolating = true
     for (const line of lines) {
       const definition = this.definitionOf(line)
       if (definition === undefined) throw this.unregistered(line.name)
@@ -131,7 +131,7 @@ export class NodeReplay {
     }
     drafts.length = count
     const after = this.made
-    Object.assign(this, { isSecluding, made, started })
+    Object.assign(this, { isIsolating, made, started })
     const own = new WriteSet()
     for (const [key, entry] of after) {
       if (entry !== made.get(key) && entry.document?.text !== this.visible(key)?.text) own.set(key, entry.document)
@@ -188,7 +188,7 @@ export class NodeReplay {
     // A refused start must not replace the definition of the node that has the name.
     this.started = isTaken ? new Map() : this.children
     const isRefused = Stuck.isRefused(line.error?.tag, line.error?.code)
-    const own = this.seclude(Derivation.asideOf(this.lines.length))
+    const own = this.isolate(Derivation.isolatedOf(this.lines.length))
     const how = { isLast: Derivation.wasLast(line.error?.tag), isTaken, own }
     const error = definition === undefined
       ? this.adopt(line)
@@ -269,7 +269,7 @@ export class NodeReplay {
   private put(key: string, document: Document | undefined): void {
     if (Value.equals(Codec.read(this.visible(key), []), Codec.read(document, []))) return
     this.made.set(key, { document, line: this.lines.length })
-    if (!this.isSecluding) for (const isolated of this.isolatedRuns.values()) isolated.changed(key)
+    if (!this.isIsolating) for (const isolated of this.isolatedRuns.values()) isolated.changed(key)
   }
 
   /** Returns the results since the last call that differ from the current documents. */

@@ -44,8 +44,8 @@ export class RecordedDerivation implements DerivationPort {
     return this.beat?.lines ?? []
   }
 
-  get secluded(): ReadonlyArray<NodeLine> {
-    return this.recorded.secluded
+  get isolated(): ReadonlyArray<NodeLine> {
+    return this.recorded.isolated
   }
 
   get refused(): ReadonlyArray<NamedNode> {
@@ -59,9 +59,9 @@ export class RecordedDerivation implements DerivationPort {
   /** Loads the entry of the next beat. */
   load(entry: Parsed): void {
     const { refused = [], restless = [] } = entry
-    const [nodes, secluded] = [nodesOf(entry.nodes), nodesOf(entry.aside)]
+    const [nodes, isolated] = [nodesOf(entry.nodes), nodesOf(entry.aside)]
     this.lineage = new RecordedLineage(entry)
-    this.recorded = { nodes, secluded, recalled: new Map(entry.recalled), cells: cellsOf(entry), refused, restless }
+    this.recorded = { nodes, isolated, recalled: new Map(entry.recalled), cells: cellsOf(entry), refused, restless }
   }
 
   /**
@@ -126,4 +126,4 @@ export class RecordedDerivation implements DerivationPort {
 }
 
 /** The derivation before the first entry is loaded. */
-const unloaded: RecordedNodes = { nodes: [], secluded: [], recalled: new Map(), cells: [], refused: [], restless: [] }
+const unloaded: RecordedNodes = { nodes: [], isolated: [], recalled: new Map(), cells: [], refused: [], restless: [] }

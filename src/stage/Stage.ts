@@ -67,8 +67,8 @@ export class Stage implements View {
   readonly content = new Map<string, Uint8Array>()
   /** Called before a run reads, to update derived cells there; `undefined` without nodes. */
   derive: ((address: Address.Address, depth: Depth) => void) | undefined
-  /** The nodes' outputs for the current run only. */
-  aside: WriteSet | undefined
+  /** The outputs of isolated runs of nodes, for the current run only. */
+  isolated: WriteSet | undefined
   /** The sources of derived cells; `undefined` without nodes. */
   lineage: Lineage | undefined
   /** The documents that the capture wrote; usually `undefined`, because it wrote none. */
@@ -92,7 +92,7 @@ export class Stage implements View {
   /** Returns a document as runs of this beat see it. */
   visible(key: string): Document | undefined {
     if (this.derive !== undefined) this.derive(Address.ofKey(key), "deep")
-    if (this.aside !== undefined && this.aside.has(key)) return this.aside.get(key)
+    if (this.isolated !== undefined && this.isolated.has(key)) return this.isolated.get(key)
     return this.captured !== undefined && this.captured.has(key) ? this.captured.get(key) : this.committed.read(key)
   }
 
@@ -101,7 +101,7 @@ export class Stage implements View {
     if (this.derive !== undefined) this.derive(Address.make(id, { scope }), "children")
     let names = this.committed.children(scope, id)
     if (this.captured !== undefined) names = adjusted(names, { scope, id, own: this.captured })
-    return this.aside === undefined ? names : adjusted(names, { scope, id, own: this.aside })
+    return this.isolated === undefined ? names : adjusted(names, { scope, id, own: this.isolated })
   }
 
   /** Merges the capture transaction: before all runs, visible to all, without conflicts. */

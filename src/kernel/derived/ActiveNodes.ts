@@ -137,9 +137,9 @@ export class ActiveNodes {
   }
 
   /** Adds the nodes of the next beat to a separate scheduler. Nothing changes here. */
-  rehearse(aside: SpaceScheduler): void {
+  rehearse(other: SpaceScheduler): void {
     for (const module of this.modules.all()) {
-      for (const { definition, hash } of this.candidates(module)) taken(aside, definition, { kept: this.kept.get(definition.name), hash })
+      for (const { definition, hash } of this.candidates(module)) taken(other, definition, { kept: this.kept.get(definition.name), hash })
     }
   }
 

@@ -171,7 +171,7 @@ export class BeatScheduler implements DerivationPort {
     this.reads.before(handling)
   }
 
-  get secluded(): ReadonlyArray<NodeLine> {
+  get isolated(): ReadonlyArray<NodeLine> {
     return this.reads.lines
   }
 
@@ -213,9 +213,9 @@ export class BeatScheduler implements DerivationPort {
   /** Some nodes and their reads; before the first beat, as it would find them. Changes no state. */
   page(request: GraphRequest): GraphPage {
     if (this.scheduler !== undefined) return this.scheduler.page(request)
-    const aside = this.deps.schedulers.make(this.outputs.base)
-    this.active.rehearse(aside)
-    return aside.page(request)
+    const separate = this.deps.schedulers.make(this.outputs.base)
+    this.active.rehearse(separate)
+    return separate.page(request)
   }
 
   /** The node with a failed run among those that derive a place, if there is one. */

@@ -33,8 +33,8 @@ export const MAX_ROUNDS = 8
 /** In `NodeLine.at`: the run preceded all handlings, to start its children again. */
 export const FIRST = PASS - MAX_ROUNDS
 
-/** In `NodeLine.at` of a run aside: it was for the run of a node, by the place of that among the runs of the beat. */
-export const asideOf = (line: number): number => FIRST - 1 - line
+/** In `NodeLine.at` of an isolated run: it was for the run of a node, by the place of that among the runs of the beat. */
+export const isolatedOf = (line: number): number => FIRST - 1 - line
 
 /** Whether a run was part of the pass. */
 export const isInPass = (at: number): boolean => at < 0 && at > FIRST
@@ -79,7 +79,7 @@ export interface DerivationPort {
   /** The beat begins: its capture is merged. */
   readonly begin: (work: DerivedBeat) => void
   /** The isolated runs of nodes, whose results only one handling with a confidential label sees. */
-  readonly secluded: ReadonlyArray<NodeLine>
+  readonly isolated: ReadonlyArray<NodeLine>
   /** A handling is about to run. */
   readonly before: (handling: Handling) => void
   /** The outcome of a handling that read behind a closed gate; `undefined` for any other. */
@@ -204,7 +204,7 @@ const isBarred = ({ reads }: Node): boolean => {
   return false
 }
 
-/** The line of a run aside. */
+/** The line of an isolated run. */
 export const lineOf = (node: Node, at: number): NodeLine => ({
   name: node.definition.name,
   at,

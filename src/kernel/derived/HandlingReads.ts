@@ -52,7 +52,7 @@ export class HandlingReads {
     this.outputs.at = handling.run
     this.handling = handling
     this.heldUntil = undefined
-    if (this.labels !== undefined && this.outputs.work !== undefined) this.outputs.work.stage.aside = undefined
+    if (this.labels !== undefined && this.outputs.work !== undefined) this.outputs.work.stage.isolated = undefined
   }
 
   /** The outcome of a handling that read behind a closed gate. */

@@ -66,23 +66,23 @@ export class IsolatedReads implements Lineage {
   ended({ node }: NodeRun, line: number | undefined): void {
     const guard = this.nodes?.release(node)
     if (guard === undefined || guard.ran.length === 0 || line === undefined) return
-    this.note(guard.policy.shared, guard.ran, Derivation.asideOf(line))
+    this.note(guard.policy.shared, guard.ran, Derivation.isolatedOf(line))
   }
 
   /** Brings a place up to date for one handling. Returns the time of the next attempt after a transient failure. */
   read(run: number, { address, depth }: { readonly address: Address.Address; readonly depth: Depth }): number | undefined {
     const { base, schedulers, shared, work } = this.deps!
     if (shared.demands.isSettled(address, depth)) return undefined
-    let aside = this.graphs.get(run)
-    if (aside === undefined) {
+    let graph = this.graphs.get(run)
+    if (graph === undefined) {
       const { attempts } = this
-      aside = new IsolatedGraph({ shared, schedulers, base, moment: work.moment, attempts, takes: () => true })
-      this.graphs.set(run, aside)
-      work.stage.aside = aside.made
+      graph = new IsolatedGraph({ shared, schedulers, base, moment: work.moment, attempts, takes: () => true })
+      this.graphs.set(run, graph)
+      work.stage.isolated = graph.made
     }
-    const before = aside.ran.length
-    const until = aside.read(address, depth)
-    const ran = aside.ran.slice(before)
+    const before = graph.ran.length
+    const until = graph.read(address, depth)
+    const ran = graph.ran.slice(before)
     if (ran.length > 0) this.note(shared, ran, run)
     return until
   }

@@ -73,7 +73,7 @@ export class LabelledDemand implements DemandPolicy {
     return this.labels.at(Address.ofKey(location.key), location.extra?.depth ?? "deep")
   }
 
-  /** A run is over: answers its guard. Where a run aside is to be tried again, so is the node. */
+  /** A run is over: answers its guard. Where an isolated run is to be tried again, so is the node. */
   release(node: Node): NodeGuard | undefined {
     const guard = this.guards.get(node)
     if (guard === undefined) return undefined
@@ -88,7 +88,7 @@ export class LabelledDemand implements DemandPolicy {
   }
 
   /** A graph for one run, over the documents that the run sees. */
-  aside(node: Node, takes: (writer: Node) => boolean): IsolatedGraph {
+  isolate(node: Node, takes: (writer: Node) => boolean): IsolatedGraph {
     const { base, moment, schedulers, shared } = this
     let attempts = this.attempts.get(node)
     if (attempts === undefined) {
@@ -121,7 +121,7 @@ export class LabelledDemand implements DemandPolicy {
  * The reads of one run.
  */
 export class NodeGuard implements Guard {
-  /** When the runs aside are to be tried again. */
+  /** When the isolated runs are to be tried again. */
   until: number | undefined
   private readonly node: Node
   readonly policy: LabelledDemand
@@ -130,8 +130,8 @@ export class NodeGuard implements Guard {
   /** Writers that the run demanded before, and may demand again. */
   private readonly demanded = new Set<Node>()
   private readonly known = new Map<Location, Elsewhere>()
-  private aside: IsolatedGraph | undefined
-  /** How many of the runs aside the sources of which are registered. */
+  private isolated: IsolatedGraph | undefined
+  /** How many of the isolated runs whose sources are registered. */
   private noted = 0
 
   constructor(node: Node, policy: LabelledDemand) {
@@ -140,9 +140,9 @@ export class NodeGuard implements Guard {
     this.told = isSilent(node.definition) ? policy.presence(node) : policy.labels.level(node.definition)
   }
 
-  /** The runs aside. */
+  /** The isolated runs. */
   get ran(): ReadonlyArray<Node> {
-    return this.aside?.ran ?? nothing
+    return this.isolated?.ran ?? nothing
   }
 
   /** Whether it read a place that it may not demand. */
@@ -168,19 +168,19 @@ export class NodeGuard implements Guard {
 
   private find(location: Location, writers: ReadonlyArray<Node>): Elsewhere {
     const { graph, settling } = this.policy.shared
-    if (this.aside === undefined && writers.every((writer) => settling.isAtRest(writer))) {
+    if (this.isolated === undefined && writers.every((writer) => settling.isAtRest(writer))) {
       return { locations: graph.locations, sources: this.above(writers) }
     }
-    this.aside ??= this.policy.aside(this.node, (writer) => this.takes(writer))
+    this.isolated ??= this.policy.isolate(this.node, (writer) => this.takes(writer))
     const { depth = "deep", path = [] } = location.extra ?? {}
-    const until = this.aside.read(Address.into(Address.ofKey(location.key), path), depth)
+    const until = this.isolated.read(Address.into(Address.ofKey(location.key), path), depth)
     if (until !== undefined) this.until = Math.max(this.until ?? 0, until)
-    const sources = this.aside.ran.slice(this.noted).flatMap((node) => this.sourcesOf(node))
-    this.noted = this.aside.ran.length
-    return { locations: this.aside.locations, sources }
+    const sources = this.isolated.ran.slice(this.noted).flatMap((node) => this.sourcesOf(node))
+    this.noted = this.isolated.ran.length
+    return { locations: this.isolated.locations, sources }
   }
 
-  /** Whether a node is computed aside. One that the run may demand is brought up to date as for the run itself. */
+  /** Whether a node runs isolated. One that the run may demand is brought up to date as for the run itself. */
   private takes(writer: Node): boolean {
     if (writer === this.node) return false
     if (!this.mayDemand(writer)) return true
@@ -202,7 +202,7 @@ export class NodeGuard implements Guard {
     return sources
   }
 
-  /** The reads of a node, of the graph of the space or of the one aside. */
+  /** The reads of a node, of the graph of the space or of the isolated one. */
   private sourcesOf({ reads }: Node): ReadonlyArray<Source> {
     const { locations } = this.policy.shared.graph
     const sources: Array<Source> = []

@@ -71,7 +71,7 @@ export interface Facts {
   readonly runs: ReadonlyArray<Handling>
   readonly nodes: ReadonlyArray<NodeLine.NodeLine>
   /** The runs of nodes visible to some handlings alone. */
-  readonly secluded: ReadonlyArray<NodeLine.NodeLine>
+  readonly isolated: ReadonlyArray<NodeLine.NodeLine>
   /** Nodes that began not to converge. They need not have run in this beat. */
   readonly restless: ReadonlyArray<NamedNode>
   /** Refused nodes, with their outputs. */
@@ -130,7 +130,7 @@ export const entry = (facts: Facts): string => {
   }
   text += `],"runs":[${runs}]`
   if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(NodeLine.write).join(",")}]`
-  if (facts.secluded.length > 0) text += `,"aside":[${facts.secluded.map(NodeLine.write).join(",")}]`
+  if (facts.isolated.length > 0) text += `,"aside":[${facts.isolated.map(NodeLine.write).join(",")}]`
   if (facts.nodes.some(({ recalled }) => recalled !== undefined)) text += `,"recalled":${JSON.stringify(byLine(facts.nodes))}`
   if (facts.restless.length > 0) text += `,"restless":${JSON.stringify(facts.restless)}`
   if (facts.refused.length > 0) text += `,"refused":${JSON.stringify(facts.refused)}`

@@ -58,9 +58,9 @@ export class EventReceipts {
   /** Publishes the receipts of the events that a durable beat completed. */
   publish(beat: Beat): void {
     if (this.waiters.size === 0) return
-    for (const flight of beat.landed) {
+    for (const flight of beat.completed) {
       const { id } = flight.signal
-      if (this.waiters.has(id)) this.waiters.tell(id, Receipts.ofLanded(this.state.store, flight, beat.number))
+      if (this.waiters.has(id)) this.waiters.tell(id, Receipts.ofCompleted(this.state.store, flight, beat.number))
     }
   }
 

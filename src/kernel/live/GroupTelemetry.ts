@@ -49,12 +49,12 @@ export class GroupTelemetry {
   }
 
   /** A beat is durable. */
-  published({ ends, landed, number }: Beat): void {
+  published({ ends, completed, number }: Beat): void {
     const { group } = this
     if (group === undefined) return
     if (group.beats++ === 0) group.first = number
     group.last = number
-    group.signals += landed.length
+    group.signals += completed.length
     RunEnds.add(group.ends, ends)
   }
 

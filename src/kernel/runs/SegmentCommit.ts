@@ -31,8 +31,8 @@ interface Between extends Pick<Waits, "begun" | "known" | "oid"> {
   readonly run: WaitingRun
 }
 
-/** The runs of a space that wait. */
-interface WaitingRuns {
+/** The bodies of a space that wait, and the signals that they may have come to hear. */
+interface WaitingBodies {
   readonly signalsOf: (merge: RunMerge) => BeatSignals
   /** Keeps the body until the next segment. */
   readonly keep: (waits: Waits) => void
@@ -42,7 +42,7 @@ interface WaitingRuns {
  * Puts the steps of runs that wait into their logs, and keeps their bodies. The first step starts the operation. A run that hears
  * an awaited signal of this beat goes on at once.
  */
-export const waiting = ({ keep, signalsOf }: WaitingRuns): RunExecutor["wait"] => (handling, waits, merge) => {
+export const waiting = ({ keep, signalsOf }: WaitingBodies): RunExecutor["wait"] => (handling, waits, merge) => {
   const { captured: { ledgers, moment, stage } } = merge
   const { continuation, dues, isAhead, listed, note, oid, segment, step: { document, parts } } = waits
   const address = stepAddress(oid, segment)

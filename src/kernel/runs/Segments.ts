@@ -48,8 +48,8 @@ class Segments implements RunExecutor {
     const { mode, stage } = transaction
     const heard = Hearing.capture(signals, transaction, input)
     const ended: HeardSignals["ended"] = (event, key) => Segment.endedWithout(Cells.oidOf(event, key, this.space.hash), stage)
+    if (transaction.resumed.length === 0) return { taken: signals, heard, ended }
     const oids = new Set(transaction.resumed)
-    if (oids.size === 0) return { taken: signals, heard, ended }
     transaction.resumed = []
     const isEnd = (oid: string): boolean => Segment.endedWithout(oid, stage) !== undefined
     const segments = [...oids].flatMap((oid) => input.resume(oid, { mode, isEnd: isEnd(oid) }))

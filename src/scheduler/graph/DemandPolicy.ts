@@ -4,7 +4,7 @@
  * Demand moves gates: it decides when a node runs next, which shows to all
  * readers of that node's output. So demand from above the label of the output is
  * barred. Such a reader sees a settled value as it stands, and any other computed
- * aside. It hears of changes through passive edges to all sources of the value.
+ * isolated. It hears of changes through passive edges to all sources of the value.
  *
  * @module
  */

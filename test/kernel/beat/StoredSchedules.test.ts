@@ -44,7 +44,7 @@ describe("a plan of an earlier version", () => {
     const state = stateOf(earlier)
     for (const signal of [event, other]) schedules.restore(signal)
     assert.isUndefined(schedules.nextDue(state))
-    schedules.committed({ landed: [{ signal: other }, { signal: event }] as never, queued: [] })
+    schedules.committed({ completed: [{ signal: other }, { signal: event }] as never, queued: [] })
     assert.strictEqual(schedules.nextDue(state), 120_000)
     const [queued] = schedules.commands(state, 120_000)
     assert.deepInclude(queued?.command, { event: { signal: "/signals/tick", due: 120_000, named: true } })

@@ -44,7 +44,7 @@ interface Scheduled {
 /** The part of a committed beat from which the open events follow. */
 export interface Committed {
   /** The events whose last handling ended in it. */
-  readonly landed: ReadonlyArray<InFlight>
+  readonly completed: ReadonlyArray<InFlight>
   /** The signals that it sent, dead letters that are sent again among them. */
   readonly queued: ReadonlyArray<Signal.Pending>
 }
@@ -100,8 +100,8 @@ export class Schedules {
   }
 
   /** A beat is committed. */
-  committed({ landed, queued }: Committed): void {
-    for (const { signal } of this.open.size === 0 ? [] : landed) {
+  committed({ completed, queued }: Committed): void {
+    for (const { signal } of this.open.size === 0 ? [] : completed) {
       if (this.open.delete(signal.id)) this.version = undefined
     }
     for (const { signal } of queued) this.restore(signal)

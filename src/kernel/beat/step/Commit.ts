@@ -60,7 +60,7 @@ export interface Beat {
   /** The steps of external changes that were written in groups. */
   readonly steps: Steps
   /** The events whose last handling ended in this beat. */
-  readonly landed: ReadonlyArray<InFlight>
+  readonly completed: ReadonlyArray<InFlight>
   /** All events of the beat, including those with further attempts. */
   readonly flights: ReadonlyArray<InFlight>
   /** The signals that it sent, and dead letters that are sent again. */
@@ -114,7 +114,7 @@ export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatI
     size,
     changes,
     steps: commands.steps,
-    landed: merged.landed,
+    completed: merged.completed,
     flights: merged.flights,
     queued: transaction.queued,
     outgoing: transaction.queued.filter(({ leaves }) => leaves),
@@ -163,7 +163,7 @@ const append = (
     captured: captured.inputs,
     runs: captured.runs,
     nodes: state.derivation.lines,
-    secluded: state.derivation.secluded,
+    isolated: state.derivation.isolated,
     restless: state.derivation.restless,
     refused: state.derivation.refused,
     due: ledgers.dueLines(captured.timers),

@@ -72,7 +72,7 @@ export class Merged {
   readonly state: MergeSpace
   readonly receipts: Array<ReceiptRow> = []
   readonly blobs: Array<BlobRow>
-  readonly landed: Array<InFlight> = []
+  readonly completed: Array<InFlight> = []
   /** All flights of the beat, in the order of the agenda. */
   readonly flights: Array<InFlight> = []
   /** Whether an outcome was fatal, so that the space shuts down. */
@@ -359,10 +359,10 @@ const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> =
 }
 
 const complete = (flight: InFlight, merged: Merged): void => {
-  const { state, flights, landed, receipts, transaction } = merged
+  const { state, flights, completed, receipts, transaction } = merged
   for (const row of Receipts.rowsOf(flight, transaction.moment.beat, state.hash)) receipts.push(row)
   if (flight.signal.tells !== undefined) state.runs.track(flight, merged)
   flights.push(flight)
-  if (flight.open === 0) landed.push(flight)
+  if (flight.open === 0) completed.push(flight)
 }
 

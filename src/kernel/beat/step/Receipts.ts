@@ -93,7 +93,7 @@ const ofHandling = ({ attempt, beat, key, label, outcome, segment }: Handling): 
  * Handlings of earlier beats are read from the journal if a restart dropped them from memory. So is an event whose begin
  * is pruned, because every later reader finds it so.
  */
-export const ofLanded = (store: SpaceStore, flight: InFlight, beat: number): Receipt =>
+export const ofCompleted = (store: SpaceStore, flight: InFlight, beat: number): Receipt =>
   flight.captured === beat || (!flight.isRevived && flight.captured > store.anchor().beat)
     ? ofFlight(flight)
     : find(store, flight.signal.id, false) ?? ofFlight(flight)
