@@ -53,9 +53,10 @@ export const waiting = ({ keep, signalsOf }: WaitingBodies): RunExecutor["wait"]
   if (isAhead) stage.put(DeclaredPairs.addressOf(oid), undefined, COMMIT)
   Note.leave(stage, oid, note)
   if (segment === 0 && !isKnown(stage, oid)) start(handling, oid, ledgers)
-  adopt(handling, merge)
   const isHeard = Hearing.begin(handling, waits, { moment, signals: signalsOf(merge), stage })
   keep(waits)
+  // After the signals, since the entry of the beat has its changes in this order.
+  adopt(handling, merge)
   return { oid, dues: isHeard ? [{ beat: handling.beat, moment: undefined }] : dues, ...listed }
 }
 
