@@ -5,6 +5,7 @@
  * @module
  */
 import type { Found } from "./Loader.ts"
+import type { Plugin } from "./Plugin.ts"
 
 /**
  * The modules that differ between two loads, by their names, and their files.
@@ -54,14 +55,17 @@ export const between = (before: Found, now: Found): ModuleChanges => {
 const namesOf = ({ enzymes, nodes }: Found): ReadonlySet<string> =>
   new Set([...enzymes.map(({ enzyme }) => enzyme.name), ...nodes.map(({ node }) => node.name)])
 
+/** Whether a plugin gives what a runtime takes at its start alone: other things than enzymes and their services. */
+const isFixed = ({ provides, reserved, settings, telemetry }: Plugin): boolean =>
+  [...Object.values(provides), ...reserved, settings, telemetry].some((given) => given !== undefined)
+
 /**
- * The files of plugins that are new, gone or changed, and that provide more than enzymes.
+ * The files of plugins that are new, gone or changed, and that give more than enzymes and their services.
  */
 export const changedPlugins = (before: Found, now: Found): ReadonlyArray<string> => {
   const differs = (some: Found, others: Found) =>
     some.plugins.filter(({ file, hash, plugin }) =>
-      Object.values(plugin.provides).some((provided) => provided !== undefined) &&
-      !others.plugins.some((other) => other.file === file && other.hash === hash))
+      isFixed(plugin) && !others.plugins.some((other) => other.file === file && other.hash === hash))
   const broken = new Set(now.broken.map(({ file }) => file))
   const files = [...differs(now, before), ...differs(before, now)].map(({ file }) => file)
   return [...new Set(files)].filter((file) => !broken.has(file))

@@ -55,6 +55,9 @@ describe("systole dev", () => {
         write("plugins/later.ts", "import { Plugin } from 'systole'\n\nexport default Plugin.make({ name: 'later', version: '1', " +
           "provides: { channels: {} } })\n")
         assert.deepStrictEqual((await reloaded()).restart, ["plugins/later.ts"])
+        write("plugins/listens.ts", "import * as Logger from 'effect/Logger'\nimport { Plugin } from 'systole'\n\n" +
+          "export default Plugin.make({ name: 'listens', version: '1', telemetry: Logger.layer([]) })\n")
+        assert.deepStrictEqual((await reloaded()).restart, ["plugins/listens.ts"])
         const replayed = async () => {
           const { beats, changed, difference = null, impossible = null } = await json("replay", "shop") as Readonly<Record<string, unknown>>
           return [Number(beats) >= 4, changed, difference, impossible]
