@@ -115,7 +115,8 @@ export class LiveSpace {
     const signals = this.signals = new SignalPosts(state, { barrier, receipts, used: deps.used })
     const commands = this.commands = new CommandQueue(state, { barrier, group })
     this.storage = {
-      pins: new Pins(state, { barrier, reads, turn: deps.turn }), upgrade: new StoreUpgrade(state, { barrier, group, reads })
+      pins: new Pins(state, { barrier, reads, turn: deps.turn, fork: state.host.fork }),
+      upgrade: new StoreUpgrade(state, { barrier, group, reads })
     }
     const history = this.history = new HistorySession(state, { barrier, reads, turn: deps.turn })
     const listeners = this.listeners = new Listeners(barrier)

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
@@ -14,6 +16,11 @@ export type Hold = (fiber: Fiber.Fiber<unknown, unknown>) => void
 
 /** Starts a fiber at once. One that is over on return costs no entry in the set. */
 export type Fork = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+
+/** Runs an Effect for code that awaits promises. Rejects with its failure. */
+export const promise = <A, E>(fork: Fork, effect: Effect.Effect<A, E>): Promise<A> =>
+  new Promise((resolve, reject) => fork(effect).addObserver((exit) =>
+    Exit.isSuccess(exit) ? resolve(exit.value) : reject(Cause.squash(exit.cause) as Error)))
 
 /**
  * Holds fibers. The end of the scope interrupts those that are left, waits for them, and interrupts each that comes later.

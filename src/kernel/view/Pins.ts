@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Parts } from "../../frame/Parts.ts"
+import * as Fibers from "../model/Fibers.ts"
 import type { ReadError } from "./Expected.ts"
 import type { FlushedReads } from "./FlushedReads.ts"
 import * as Pinned from "./Pin.ts"
@@ -17,6 +18,8 @@ export type FrameOf = (pin: Pinned.Pin, parts: Parts) => AsyncGenerator<Uint8Arr
 /** The parts of a space that pins need. */
 interface Source extends Pinned.Parts {
   readonly reads: Pick<FlushedReads, "read">
+  /** Starts the fibers of pins that no caller holds. */
+  readonly fork: Fibers.Fork
 }
 
 /**
@@ -38,11 +41,12 @@ export class Pins {
   /** The pieces of a frame of a pin, which ends with them. */
   async *pieces(make: FrameOf, parts: Parts): AsyncGenerator<Uint8Array> {
     const scope = Scope.makeUnsafe()
-    const pin = await Effect.runPromise(Scope.provide(this.begin, scope))
+    const { fork } = this.parts
+    const pin = await Fibers.promise(fork, Scope.provide(this.begin, scope))
     try {
       yield* make(pin, parts)
     } finally {
-      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await Fibers.promise(fork, Scope.close(scope, Exit.void))
     }
   }
 }
