@@ -4,7 +4,8 @@ import * as Plan from "./Plan.ts"
 import * as Trial from "./Trial.ts"
 
 /** The small worlds among those of so many seeds. */
-const seeds = Array.from({ length: Trials.form({ short: 12, long: 40 }) }, (_, i) => 5000 + i).filter((seed) => Plan.make(seed).steps.length < 30)
+const seeds = Array.from({ length: Trials.form({ short: 12, long: 40 }) }, (_, i) => 5000 + i)
+  .filter((seed) => Plan.make(seed).steps.length < 30)
 
 describe("A small world", () => {
   for (const seed of seeds) {
