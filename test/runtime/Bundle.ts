@@ -16,22 +16,20 @@ export interface Bundle {
   readonly imports: ReadonlyArray<string>
 }
 
-/** The options of miniflare for an entry and the texts of the other modules by their names, which workerd fetches as it needs them. */
-export const fetched = (entry: string, others: Readonly<Record<string, string>>) => ({
-  modules: [{ type: "ESModule" as const, path: "worker.js", contents: entry }],
-  unsafeUseModuleFallbackService: true,
-  unsafeModuleFallbackService: ({ url }: Request) => {
-    const name = new URL(url).searchParams.get("specifier")?.slice(1) ?? ""
-    return Object.hasOwn(others, name) ? Response.json({ name, esModule: others[name] }) : new Response(null, { status: 404 })
-  }
-})
+const ENTRY = `export * from "./bundle.js"; export { default } from "./bundle.js"`
 
 /**
- * The options of miniflare for a bundled script. Within the configuration, miniflare copies a script of this size with each of the
- * hundreds of values that it writes, which takes as long as the start of workerd.
+ * The options of miniflare for a bundled script, which workerd fetches when it begins. Within the configuration, miniflare copies a
+ * script of this size with each of the hundreds of values that it writes, which takes as long as the start of workerd.
  */
-export const modulesOf = (text: string) =>
-  fetched(`export * from "./bundle.js"; export { default } from "./bundle.js"`, { "bundle.js": text })
+export const modulesOf = (text: string) => ({
+  modules: [{ type: "ESModule" as const, path: "worker.js", contents: ENTRY }],
+  unsafeUseModuleFallbackService: true,
+  unsafeModuleFallbackService: ({ url }: Request) => {
+    const isBundle = new URL(url).searchParams.get("specifier") === "/bundle.js"
+    return isBundle ? Response.json({ name: "bundle.js", esModule: text }) : new Response(null, { status: 404 })
+  }
+})
 
 /** Bundles the entry of a Worker with its objects. */
 export const bundled = (entry: string): Promise<Bundle> => bundle(`export * from "${entry}"; export { default } from "${entry}"`)

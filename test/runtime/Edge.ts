@@ -8,7 +8,7 @@ import { assert } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
-import { bundled, fetched, modulesOf } from "./Bundle.ts"
+import { bundled, modulesOf } from "./Bundle.ts"
 
 /** The last compatibility date at which Workers provide no Node modules by default. */
 export const COMPATIBILITY_DATE = "2026-08-03"
@@ -60,12 +60,13 @@ export const script = async (entry: string): Promise<string> => {
   return text
 }
 
-/** The options of miniflare for the files of a built Worker. */
+/** The files of a built Worker, with its entry first. They are all there when it begins, as on the platform. */
 const filesOf = (folder: string) => {
-  const texts = Object.fromEntries(
-    readdirSync(folder).filter((file) => file.endsWith(".js")).map((name) => [name, readFileSync(join(folder, name), "utf8")])
-  )
-  return fetched(texts["worker.js"] ?? assert.fail(`${folder} has no worker.js`), texts)
+  const names = readdirSync(folder).filter((file) => file.endsWith(".js"))
+  return ["worker.js", ...names.filter((name) => name !== "worker.js")].map((name) => {
+    const path = join(folder, name)
+    return { type: "ESModule" as const, path, contents: readFileSync(path, "utf8") }
+  })
 }
 
 /** The files that the platform serves beside a built Worker, as its `wrangler.jsonc` says. */
@@ -86,7 +87,7 @@ export const running = async <A>(
 ): Promise<A> => {
   const code = typeof script === "string"
     ? modulesOf(script)
-    : { ...filesOf(script.folder), ...assetsOf(join(script.folder, "assets")) }
+    : { modules: filesOf(script.folder), modulesRoot: script.folder, ...assetsOf(join(script.folder, "assets")) }
   const settings = {
     ...code,
     compatibilityDate: COMPATIBILITY_DATE,
