@@ -27,6 +27,8 @@ export interface Project {
   readonly fetch: Fetch
   /** Opens every space, so that its pending signals run. Reports each space that cannot be opened. */
   readonly resume: Effect.Effect<void>
+  /** Makes the scheduled backups from now on, until the scope of the project closes. */
+  readonly backUp: Effect.Effect<void>
   /** Ends all streams, so that the server can close. */
   readonly closeStreams: () => void
   /** A token of the operator for the commands of the project. It ends with the process, and no configuration has it. */

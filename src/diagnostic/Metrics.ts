@@ -37,6 +37,10 @@ export const table = {
     kind: "gauge", unit: "{signal}", does: "Signals that wait or are in progress in open spaces, those to other spaces included"
   },
   "systole.outbox.size": { kind: "gauge", unit: "{signal}", does: "Signals of open spaces that wait for other spaces" },
+  "systole.backup.age": {
+    kind: "gauge", unit: "s",
+    does: "The age of the newest scheduled backup, of the space whose is oldest. Prometheus has it as `systole_backup_age_seconds`"
+  },
   "systole.spaces": { kind: "gauge", unit: "{space}", does: "Open spaces" },
   "systole.io.requests": { kind: "gauge", unit: "{request}", attributes: ["systole.channel"], does: "Attempts of requests in progress" },
   "systole.io.duration": {

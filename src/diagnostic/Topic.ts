@@ -9,6 +9,7 @@ import type { Severity } from "../cell/Severity.ts"
 
 /** The severities of the topics. */
 export const severities = {
+  "backup/failed": "sev:crit",
   "beat/aborted": "sev:fatal",
   "cell.store.readonly": "sev:usage",
   "cell/type": "sev:warn",

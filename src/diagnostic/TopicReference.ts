@@ -18,6 +18,10 @@ export interface Described {
 }
 
 const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
+  "backup/failed": {
+    means: "A scheduled backup was not made. The backups before are as they were, and the next attempt follows within 5 minutes",
+    remedy: "Find the cause by the code in the note: mostly the folder of backup.to, its permissions or the room on its disk"
+  },
   "beat/aborted": {
     means: "A run was fatal. Its beat was not committed, and the next beat took the same input without that run",
     remedy: "Correct the error in the note, start the space again, and resend the dead letter"

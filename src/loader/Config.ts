@@ -17,6 +17,7 @@ import * as ChannelLabels from "../reactor/ChannelLabels.ts"
 import type { Settings as ChannelSettings } from "../reactor/Channel.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 import * as AccessSettings from "./AccessSettings.ts"
+import * as BackupSettings from "./BackupSettings.ts"
 import * as DurationField from "./DurationField.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
 import * as InvalidFields from "./InvalidFields.ts"
@@ -93,7 +94,7 @@ const fields = {
   pages: Schema.optionalKey(Schema.Record(PagePath, Page.Page)),
   ingress: Schema.optionalKey(Schema.Record(PagePath, Hook)),
   access: Schema.optionalKey(AccessSettings.Fields),
-  key: Schema.optionalKey(Secret),
+  key: Schema.optionalKey(Secret), backup: Schema.optionalKey(BackupSettings.Fields),
   origins: Schema.optionalKey(AccessSettings.Origins),
   labels: Schema.optionalKey(Schema.Struct({
     cells: Schema.Record(Schema.String, Atoms),
@@ -195,6 +196,8 @@ export interface Settings extends Secrets.Unsecured {
   readonly access: AccessSettings.AccessSettings
   /** The place of the key of this node, which signs the frames that it makes; `undefined` without one. */
   readonly key: SecretPlace | undefined
+  /** Scheduled backups; `undefined` without any. */
+  readonly backup: BackupSettings.BackupSettings | undefined
   /** The origins of the pages of other sites that may read answers. */
   readonly origins: ReadonlyArray<string>
   /** The names of the enzymes to disable at this start. */
@@ -359,6 +362,7 @@ const withDefaults = (definition: Fields, parts: Parts): Settings => {
     ingress: definition.ingress ?? {},
     access: AccessSettings.withDefaults(definition.access ?? {}),
     key: definition.key,
+    backup: definition.backup && BackupSettings.withDefaults(definition.backup),
     origins: definition.origins ?? [],
     disabled: [],
     readers: Object.entries(definition.labels?.readers ?? {})

@@ -17,7 +17,7 @@ const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyA
   enzymes: [],
   plugins: [],
   without: [],
-  persistence: [], content: [], channels: [], reactor: [], ingress: [], access: [], key: [], origins: [],
+  persistence: [], content: [], channels: [], reactor: [], ingress: [], access: [], key: [], backup: [], origins: [],
   data: [],
   host: [],
   port: [],

@@ -40,6 +40,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   "npx systole agent approve": "test/cli/Agent.test.ts",
   "npx systole agent approve HASH": "test/cli/Agent.test.ts",
   "npx systole agent run": "test/cli/AgentRun.test.ts",
+  "systole backup /backups --all": "test/cli/Backup.test.ts",
+  "systole backups ls /backups": "test/cli/Backup.test.ts",
   "npx systole --help": "test/docs/Generated.test.ts",
   "npx systole start --permission": "test/cli/Held.test.ts",
   "npm run bench -- NAME [--json] [--host node|deno|bun]": "test/bench/Bench.test.ts",

@@ -10,6 +10,7 @@ import * as CodePlace from "../../diagnostic/CodePlace.ts"
 import type { Slice } from "../../ingress/route/Slice.ts"
 import { face as operations } from "../../operation/Face.ts"
 import * as ArchiveCommand from "./ArchiveCommand.ts"
+import * as BackupCommand from "./BackupCommand.ts"
 import * as BeatCommand from "./BeatCommand.ts"
 import * as BuildCommand from "./BuildCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
@@ -73,7 +74,8 @@ const others = (slices: Commands["slices"]) => [
   HistoryCommand.why,
   HistoryCommand.explain,
   ...ArchiveCommand.commands,
-  ...ImportCommand.commands
+  ...ImportCommand.commands,
+  ...BackupCommand.commands
 ]
 
 /** The names of the commands without those of plugins. */

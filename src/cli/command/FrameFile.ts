@@ -132,6 +132,12 @@ export const read = Effect.fnUntraced(function*(path: string, see: (record: Seen
   return { header: reader.header!, sealed }
 }, Effect.scoped)
 
+/** The size of a file in bytes. */
+export const sizeOf = Effect.fnUntraced(function*(path: string) {
+  const fs = yield* FileSystem.FileSystem
+  return Number((yield* Effect.mapError(fs.stat(path), failedAt(path))).size)
+})
+
 /** A record of a frame, as a reader hands it on. */
 export type Seen = Effect.Success<ReturnType<FrameReader["feed"]>>[number]
 

@@ -103,7 +103,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
         `${config.data}/server.json`
     })
   }
-  const { closeStreams, fetch, found, localToken, reloads, resume } = yield* host.open(config, "server")
+  const { backUp, closeStreams, fetch, found, localToken, reloads, resume } = yield* host.open(config, "server")
   for (const name of config.disabled) {
     if (!found.enzymes.some(({ enzyme }) => enzyme.name === name)) {
       yield* Output.note(`no enzyme is called "${name}", so none is disabled by that name`)
@@ -123,6 +123,8 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
     `listening at ${url}`
   ])
   yield* resume
+  // A project in development is not the one to keep.
+  if (!isLive) yield* backUp
   return yield* renewed === undefined ? Effect.never : Fiber.join(renewed)
 }, Effect.scoped, Effect.onInterrupt(() => Output.note("stopped")))
 

@@ -43,6 +43,7 @@ import type { Persistence } from "../../persistence/Persistence.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Channel, Job } from "../../reactor/Channel.ts"
 import { CurrentJobObserver, Reactor } from "../../reactor/Reactor.ts"
+import type * as Backup from "../../archive/BackupSchedule.ts"
 import * as CallPlace from "../guard/CallPlace.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostAccess from "../host/HostAccess.ts"
@@ -72,6 +73,8 @@ export interface Project {
   readonly app: ReturnType<typeof App.make>
   /** Starts the watchdog, and opens each space when work is due in it. Reports each space that cannot be opened. */
   readonly resume: Effect.Effect<void>
+  /** Makes the scheduled backups from now on, until the project closes. Without any, it does nothing. */
+  readonly backUp: Effect.Effect<void>
   /** Ends all streams, so that the server can close. */
   readonly closeStreams: () => void
   /** A token of the operator for the commands of the project. It ends with the process, and no configuration has it. */
@@ -107,7 +110,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   config: Config.Config,
   site: Site<E>
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError | E, Scope.Scope> {
-  const { holds, modules, pacemaker, reporter, root } = site
+  const { configuration = Effect.undefined, holds, modules, pacemaker, reporter, root } = site
   const slices = Slices.without(site.slices, config.without)
   const { options, use } = config.persistence
   const sources = { ...sourcesOf(config), commands: site.commands ?? [] }
@@ -158,8 +161,8 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
     debug: config.check === true, reference: () => import("../../ingress/Reference.ts")
   }
   const app = App.make({ slices, kernel, hash, signer }, rules)
-  const { configuration = Effect.undefined } = site
   const reloads = Reloads.make({ found: registered, sources, configuration, reporter, context: Context.merge(host, context) })
+  const backUp = yield* scheduled(config, root, { kernel, hash, telemetry, report, maker: { hash, signer } })
   const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => report(error)))
   const warmPages = Effect.ignore(Effect.tryPromise({ try: warm, catch: report }))
   return {
@@ -169,8 +172,17 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
     app,
     localToken,
     resume: Effect.andThen(watchdog.start, Effect.andThen(resumeKernel, warmPages)),
+    backUp,
     closeStreams: () => closing.abort()
   }
+})
+
+/** The begin of the scheduled backups, which end with the scope. */
+const scheduled = Effect.fnUntraced(function*({ backup }: Config.Config, root: string, parts: Omit<Backup.Parts, "encrypt" | "folder">) {
+  if (backup === undefined) return Effect.void
+  const { open } = yield* Effect.promise(() => import("./Backups.ts"))
+  const { run } = yield* open(root, backup, parts)
+  return Effect.asVoid(Effect.forkIn(run, yield* Effect.scope))
 })
 
 /** The tokens of the host, its sessions and their administration: in the folder of its data, or in memory. */

@@ -87,6 +87,9 @@ const opened = (
     readonly verifier: Verify | undefined
   }
 ): Settings => {
+  if (config.backup !== undefined) {
+    throw new Config.InvalidConfig({ reason: "backup needs a folder, and a Worker has none. Run systole backup against it, with --server" })
+  }
   const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
   const jwts = verifier === undefined ? undefined : Jwts.bearer(config.access.jwt, { report, verifier })
   return { ...gate, modules, load: loading(config, modules), config, hash, reporter, jwts, ...parts }

@@ -1,0 +1,176 @@
+/**
+ * Scheduled backups: one space after the other, each when its newest backup is old enough.
+ *
+ * The files tell when the next one is due, so a restart changes nothing, and two hosts of one folder share the work.
+ *
+ * @module
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type { Telemetry } from "../diagnostic/Telemetry.ts"
+import { TOPIC } from "../diagnostic/Topic.ts"
+import type { Kernel } from "../kernel/space/Kernel.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import * as Backup from "./Backup.ts"
+import { BackupFailed, type BackupFolder } from "./BackupFolder.ts"
+import * as BackupName from "./BackupName.ts"
+import type { Encrypt } from "./Encryption.ts"
+import type { Maker } from "./Export.ts"
+
+/** The longest time between two looks at which backups are due, in milliseconds: 1 minute. */
+const LOOK = 60_000
+
+/** The shortest, in milliseconds. */
+const LEAST = 1000
+
+/** The time after a failed backup until the next attempt, unless the next one is due before, in milliseconds: 5 minutes. */
+const AGAIN = 300_000
+
+/** The settings of scheduled backups, with times in milliseconds. */
+export interface Settings {
+  /** The time between two backups of a space. */
+  readonly every: number
+  /** The age of a snapshot from which on the next backup is another one. */
+  readonly full: number
+  /** The time for which each state stays available. */
+  readonly keep: number
+}
+
+/** The services of scheduled backups. */
+export interface Parts {
+  readonly kernel: Pick<Kernel["Service"], "space" | "spaces">
+  readonly hash: Hash["Service"]
+  readonly folder: BackupFolder
+  readonly maker: Maker
+  readonly encrypt?: Encrypt | undefined
+  readonly telemetry: Pick<Telemetry, "add">
+  readonly report: (failure: unknown) => void
+}
+
+/**
+ * A scheduled backup of a space was not made.
+ */
+export class BackupMissed extends Data.TaggedError("BackupMissed")<{
+  readonly space: string
+  readonly failure: { readonly code: string; readonly message: string }
+}> {
+  readonly code = "backup/failed"
+  readonly [TOPIC] = "backup/failed"
+  override get message() {
+    return `no backup of space "${this.space}" was made (${this.failure.code}). ${this.failure.message}`
+  }
+}
+
+/** The state of a space: the time of its newest backup, or that of the first look where there was none, and that of the next look. */
+interface Seen {
+  newest: number | undefined
+  next: number
+}
+
+/** The time at which the next backup is due. One of a time to come was made when the clock was ahead, and tells nothing. */
+const dueAfter = (at: number | undefined, millis: number, now: number): number => at === undefined || at > now ? now : at + millis
+
+/**
+ * The scheduled backups of one kernel.
+ */
+export class BackupSchedule {
+  private readonly parts: Parts
+  private readonly settings: Settings
+  private readonly source: ReturnType<typeof Backup.ofKernel>
+  private readonly seen = new Map<string, Seen>()
+  /** The age that the metric shows, in seconds. */
+  private shown = 0
+
+  constructor(parts: Parts, settings: Settings) {
+    this.parts = parts
+    this.settings = settings
+    this.source = Backup.ofKernel(parts.kernel, parts.maker)
+  }
+
+  /** Makes the backups as they become due, for ever. */
+  readonly run: Effect.Effect<never> = Effect.suspend(() => {
+    const wait = Math.min(LOOK, Math.max(LEAST, this.settings.every / 4))
+    return Effect.forever(Effect.andThen(Effect.sleep(wait), this.pass))
+  })
+
+  /** Makes each backup that is due, one after the other. A folder that fails ends it. */
+  readonly pass: Effect.Effect<void> = Effect.suspend(() => this.due()).pipe(
+    Effect.catch((failure) => Effect.sync(() => this.parts.report(failure))),
+    Effect.andThen(Effect.suspend(() => this.show()))
+  )
+
+  private due(): Effect.Effect<void, PersistenceError> {
+    return Effect.gen({ self: this }, function*() {
+      const names = yield* this.parts.kernel.spaces
+      const present = new Set(names)
+      for (const name of this.seen.keys()) if (!present.has(name)) this.seen.delete(name)
+      for (const name of names) if (!(yield* this.look(name))) return
+    })
+  }
+
+  /** Makes the backup of a space, if it is due. Returns whether the folder takes others. */
+  private look(space: string): Effect.Effect<boolean> {
+    return Effect.gen({ self: this }, function*() {
+      const now = yield* Clock.currentTimeMillis
+      const seen = this.seen.get(space) ?? { newest: undefined, next: now }
+      this.seen.set(space, seen)
+      if (seen.next > now) return true
+      // Before the work: a space that fails waits, and no other one waits for it.
+      seen.next = now + Math.min(AGAIN, this.settings.every)
+      return yield* Effect.match(this.backup(space, seen), {
+        onSuccess: () => true,
+        onFailure: (failure) => {
+          // A space that was removed meanwhile needs no backup.
+          if (failure.code !== "space/unknown") this.parts.report(new BackupMissed({ space, failure }))
+          return !(failure instanceof BackupFailed)
+        }
+      })
+    })
+  }
+
+  private backup(space: string, seen: Seen) {
+    return Effect.gen({ self: this }, function*() {
+      const { every, full } = this.settings
+      const { encrypt, folder, hash, maker: { signer } } = this.parts
+      const now = yield* Clock.currentTimeMillis
+      const known = yield* folder.list(space)
+      const at = known.at(-1)?.at
+      seen.newest = Math.max(seen.newest ?? 0, at === undefined || at > now ? 0 : at) || now
+      const due = dueAfter(at, every, now)
+      if (due > now) {
+        seen.next = due
+        return
+      }
+      const snapshot = known.findLast(({ n }) => n === 0)
+      const isFull = dueAfter(snapshot?.at, full, now) <= now
+      yield* Backup.make(this.source(space), { space, folder, hash }, { isFull, encrypt, signer: signer?.key }).pipe(
+        Effect.flatMap(({ kind }) => kind === "unchanged" ? Effect.void : this.expire(space)),
+        Effect.catchTag("BackupDetached", () => Effect.void)
+      )
+      seen.newest = now
+      seen.next = now + every
+    })
+  }
+
+  /** Removes the oldest chain, if it is no longer to be kept: at most one with each backup, so that no wrong clock removes many. */
+  private expire(space: string): Effect.Effect<void, BackupFailed> {
+    return Effect.gen({ self: this }, function*() {
+      const { folder } = this.parts
+      const now = yield* Clock.currentTimeMillis
+      const gone = BackupName.expired(yield* folder.list(space), now - this.settings.keep)
+      for (const { file } of gone) yield* folder.remove(space, file)
+    })
+  }
+
+  /** Shows the age of the oldest of all newest backups. */
+  private show(): Effect.Effect<void> {
+    return Effect.map(Clock.currentTimeMillis, (now) => {
+      const ages = Array.from(this.seen.values(), ({ newest = now }) => Math.max(0, now - newest) / 1000)
+      const age = ages.reduce((a, b) => Math.max(a, b), 0)
+      this.parts.telemetry.add("systole.backup.age", age - this.shown)
+      this.shown = age
+    })
+  }
+}

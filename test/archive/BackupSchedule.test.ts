@@ -1,0 +1,173 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Enzyme } from "systole"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as BackupFolder from "../../src/archive/BackupFolder.ts"
+import { BackupSchedule, type Parts } from "../../src/archive/BackupSchedule.ts"
+import * as Encryption from "../../src/archive/Encryption.ts"
+import { PersistenceError, SpaceImporting } from "../../src/persistence/PersistenceError.ts"
+import { hash } from "../frame/Frames.ts"
+import { serve } from "../ingress/TestIngress.ts"
+
+const count = Enzyme.make({ name: "count", query: "/count", run: (tx) => tx.increment("/data/n") })
+
+const minute = 60_000
+const hour = 60 * minute
+const settings = { every: hour, full: 24 * hour, keep: 48 * hour }
+
+/** A kernel with spaces, a folder, and schedules over both. */
+const world = Effect.gen(function*() {
+  const app = yield* serve({ enzymes: [count], config: { spaces: { create: "on-demand" } } })
+  const root = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-backups-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+  )
+  yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+  const folder = yield* BackupFolder.make(join(root, "backups"), hash)
+  const told: Array<{ readonly code: string; readonly space: string; readonly message: string }> = []
+  let age = 0
+  const schedule = (more: Partial<Parts> = {}) => new BackupSchedule({
+    kernel: app.kernel, hash, folder, maker: { hash },
+    telemetry: { add: (_, value) => age += value },
+    report: (failure) => void told.push(failure as typeof told[number]),
+    ...more
+  }, settings)
+  const beat = (space = "home") => Effect.promise(() => app.ask(`/v1/spaces/${space}/signals`, {
+    method: "POST", headers: { "content-type": "application/json", prefer: "wait=5" }, body: JSON.stringify({ signal: "/count" })
+  }))
+  /** The chains and numbers of the files of a space. */
+  const files = (space = "home") => readdirSync(join(root, "backups", space)).sort().map((file) => file.slice(0, 11))
+  return { app, beat, files, folder, root, schedule, told, age: () => age }
+})
+
+/** Runs a test over a world. */
+const over = <E, R>(body: (made: Effect.Success<typeof world>) => Effect.Effect<void, E, R>) =>
+  Effect.scoped(Effect.flatMap(world, body)).pipe(Effect.provide(NodeServices.layer))
+
+describe("Scheduled backups", () => {
+  it.effect("are a snapshot and then ranges, each after its time, and none of a space without a beat", () =>
+    over(({ age, beat, files, schedule, told }) => Effect.gen(function*() {
+      const { pass } = schedule()
+      yield* beat()
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000"])
+      yield* beat()
+      yield* TestClock.adjust(59 * minute)
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000"])
+      assert.strictEqual(age(), 59 * 60)
+      yield* TestClock.adjust(minute)
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000", "000001-0001"])
+      assert.strictEqual(age(), 0)
+      yield* TestClock.adjust(hour)
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000", "000001-0001"])
+      assert.strictEqual(age(), 0)
+      assert.deepStrictEqual(told, [])
+    })))
+
+  it.effect("go on after a restart by the newest file", () =>
+    over(({ beat, files, schedule }) => Effect.gen(function*() {
+      yield* beat()
+      yield* schedule().pass
+      yield* beat()
+      yield* TestClock.adjust(30 * minute)
+      yield* schedule().pass
+      assert.deepStrictEqual(files(), ["000001-0000"])
+      yield* TestClock.adjust(30 * minute)
+      yield* schedule().pass
+      assert.deepStrictEqual(files(), ["000001-0000", "000001-0001"])
+    })))
+
+  it.effect("begin another chain when the snapshot is old, and remove whole chains alone", () =>
+    over(({ beat, files, schedule }) => Effect.gen(function*() {
+      const { pass } = schedule()
+      for (let i = 0; i < 5; i++) {
+        yield* beat()
+        yield* pass
+        yield* TestClock.adjust(12 * hour)
+      }
+      assert.deepStrictEqual(files(), ["000001-0000", "000001-0001", "000002-0000", "000002-0001", "000003-0000"])
+      yield* beat()
+      yield* TestClock.adjust(12 * hour)
+      yield* pass
+      assert.deepStrictEqual(files(), ["000002-0000", "000002-0001", "000003-0000", "000004-0000"])
+    })))
+
+  it.effect("of one space fail alone, are told with a code, and are tried again", () =>
+    over(({ app, beat, files, schedule, told }) => Effect.gen(function*() {
+      for (const space of ["a", "b", "c"]) yield* beat(space)
+      let isBroken = true
+      const failing: Parts["kernel"] = {
+        spaces: Effect.map(app.kernel.spaces, (names) => ["absent", ...names]),
+        space: (name, options) => isBroken && name === "b"
+          ? Effect.fail(new PersistenceError({ reason: new SpaceImporting({ space: name }) }))
+          : app.kernel.space(name, options)
+      }
+      const { pass } = schedule({ kernel: failing })
+      yield* pass
+      assert.deepStrictEqual([files("a"), files("c")], [["000001-0000"], ["000001-0000"]])
+      // A space that was removed meanwhile is no failure.
+      assert.deepStrictEqual(told.map(({ code, space }) => [code, space]), [["backup/failed", "b"]])
+      assert.include(told[0]?.message, "(space/importing)")
+      isBroken = false
+      yield* TestClock.adjust(5 * minute)
+      yield* pass
+      assert.deepStrictEqual(files("b"), ["000001-0000"])
+    })))
+
+  it.effect("to a folder that cannot be written are told once in a pass, and begin again by themselves", () =>
+    over(({ beat, files, root, schedule, told }) => Effect.gen(function*() {
+      for (const space of ["a", "b"]) yield* beat(space)
+      writeFileSync(join(root, "backups"), "in the way")
+      const { pass } = schedule()
+      yield* pass
+      assert.deepStrictEqual(told.map(({ code, space }) => [code, space]), [["backup/failed", "a"]])
+      assert.include(told[0]?.message, "backup/io")
+      rmSync(join(root, "backups"))
+      yield* TestClock.adjust(5 * minute)
+      yield* pass
+      assert.deepStrictEqual([files("a"), files("b")], [["000001-0000"], ["000001-0000"]])
+    })))
+
+  it.effect("are made again after a clock that was ahead", () =>
+    over(({ beat, files, schedule }) => Effect.gen(function*() {
+      yield* beat()
+      yield* TestClock.setTime(Date.UTC(2030, 0, 1))
+      yield* schedule().pass
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      yield* beat()
+      const { pass } = schedule()
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000", "000002-0000"])
+      yield* beat()
+      yield* TestClock.adjust(hour)
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000", "000002-0000", "000002-0001"])
+    })))
+
+  it.effect("are encrypted, and their chain goes on without a secret", () =>
+    over(({ beat, files, folder, root, schedule }) => Effect.gen(function*() {
+      const { generateX25519Identity, identityToRecipient } = yield* Effect.promise(() => import("age-encryption"))
+      const identity = yield* Effect.promise(() => generateX25519Identity())
+      const recipient = yield* Effect.promise(() => identityToRecipient(identity))
+      const { pass } = schedule({ encrypt: yield* Encryption.encryptTo([recipient], "test") })
+      yield* beat()
+      yield* pass
+      yield* beat()
+      yield* TestClock.adjust(hour)
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000", "000001-0001"])
+      for (const { file, isEncrypted } of yield* folder.list("home")) {
+        assert.isTrue(isEncrypted)
+        const bytes = readFileSync(join(root, "backups/home", file))
+        assert.isTrue(bytes.toString("latin1").startsWith(Encryption.MAGIC))
+        assert.notInclude(bytes.toString("latin1"), "SYF1")
+      }
+    })))
+})
