@@ -53,12 +53,6 @@ const functionAt = (lines: ReadonlyArray<string>, line: number): string | undefi
   return undefined
 }
 
-/** The names of the functions of a file. */
-export const functionsOf = (file: string): ReadonlySet<string> => {
-  const lines = linesOf(file)
-  return new Set(lines.flatMap((text) => DECLARED.exec(text)?.[2] ?? MEMBER.exec(text)?.[1] ?? []))
-}
-
 /** The functions of the product on a stack, the outermost first, each once. */
 const framesOf = (stack: string): ReadonlyArray<Frame> => {
   const frames: Array<Frame> = []
