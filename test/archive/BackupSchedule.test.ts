@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Enzyme } from "systole"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -9,6 +9,8 @@ import { join } from "node:path"
 import * as BackupFolder from "../../src/archive/BackupFolder.ts"
 import { BackupSchedule, type Parts } from "../../src/archive/BackupSchedule.ts"
 import * as Encryption from "../../src/archive/Encryption.ts"
+import * as Redacted from "../../src/cell/Redacted.ts"
+import { FrameReader } from "../../src/frame/FrameReader.ts"
 import { PersistenceError, SpaceImporting } from "../../src/persistence/PersistenceError.ts"
 import { hash } from "../frame/Frames.ts"
 import { serve } from "../ingress/TestIngress.ts"
@@ -168,6 +170,12 @@ describe("Scheduled backups", () => {
         const bytes = readFileSync(join(root, "backups/home", file))
         assert.isTrue(bytes.toString("latin1").startsWith(Encryption.MAGIC))
         assert.notInclude(bytes.toString("latin1"), "SYF1")
+        const decrypt = yield* Encryption.decryptWith(Redacted.make(`# a key\n${identity}\n`), "test")
+        const reader = new FrameReader(hash)
+        yield* Stream.runForEach(decrypt(Stream.make(new Uint8Array(bytes))), (piece) => reader.feed(piece))
+        assert.property(yield* reader.sealed(), "root")
+        const flipped = Stream.make(new Uint8Array(bytes).map((byte, i) => i === bytes.length - 9 ? byte ^ 1 : byte))
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(decrypt(flipped)))).code, "backup/encrypted")
       }
     })))
 })

@@ -147,7 +147,7 @@ interface Row {
   readonly at: string
   readonly size: number
   readonly file: string
-  /** The state of the file: `whole` and in its chain, the code of the refusal, or `unread`. */
+  /** The state of the file: `whole` and in its chain, the code of the refusal, `unread`, or `encrypted`, which is not read either. */
   readonly state: string
 }
 
@@ -177,7 +177,8 @@ const list = Command.make("ls", {
           const before = known[i - 1]
           const path = place.fileOf(space, file)
           const size = yield* FrameFile.sizeOf(path)
-          const state = quick ? "unread" : yield* stateOf(path, each, before?.chain === chain ? before : undefined)
+          const unread = quick ? "unread" : each.isEncrypted ? "encrypted" : undefined
+          const state = unread ?? (yield* stateOf(path, each, before?.chain === chain ? before : undefined))
           const kind = n === 0 ? "snapshot" : "range"
           return { space, chain, n, kind, beat: end.beat, at: new Date(at).toISOString(), size, file, state } satisfies Row
         }))
