@@ -5,8 +5,8 @@
  */
 import { type Database, isThere, REVISION, revisionOf, setRevision } from "./Database.ts"
 import { MAX_TOKENS, type Token } from "./Token.ts"
-import type { Change, Saved, Snapshot, Store } from "./TokenSet.ts"
-import * as Withdrawn from "./Withdrawn.ts"
+import type { Change, SaveResult, Snapshot, Store } from "./TokenSet.ts"
+import * as Withdrawn from "./WithdrawnCredentials.ts"
 
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS token (id TEXT PRIMARY KEY, row TEXT NOT NULL) STRICT, WITHOUT ROWID",
@@ -56,7 +56,7 @@ const forgotten = (tokens: ReadonlyArray<Token>, now: number): ReadonlyArray<str
 /**
  * Saves one token, unless another change came first.
  */
-export const save = (database: Database, { known, now, revision, token }: Change): Saved =>
+export const save = (database: Database, { known, now, revision, token }: Change): SaveResult =>
   database.transaction(() => {
     const { rows } = database
     for (const statement of TABLES) rows(statement)

@@ -9,10 +9,10 @@ import * as Redacted from "../cell/Redacted.ts"
 import * as Codec from "../contract/Codec.ts"
 import { AccessRefused } from "./AccessRefused.ts"
 import { type Claims, MAX_LENGTH, type Scope, type Settings, TOLERANCE } from "../contract/Jwt.ts"
-import { Remembered } from "./Remembered.ts"
+import { VerificationCache } from "./VerificationCache.ts"
 import { checkScope } from "./TokenAdmin.ts"
 import { JWT, type Token } from "./Token.ts"
-import type { Checked } from "./TokenSet.ts"
+import type { TokenDecision } from "./TokenSet.ts"
 import * as Duration from "../time/Duration.ts"
 
 /** The keys of an issuer. */
@@ -27,14 +27,14 @@ export interface Keys {
 }
 
 /** The result of a verification. */
-export type Verified =
+export type JwtVerification =
   | { readonly claims: Readonly<Record<string, unknown>> }
   | { readonly refused: "expired" | "wrong"; readonly reason: string; readonly trouble?: Error }
 
 /** Verifies tokens. Rejects while the keys cannot be loaded. */
 export interface Verifier {
   readonly keys: Keys
-  readonly verify: (jwt: Redacted.Redacted) => Promise<Verified>
+  readonly verify: (jwt: Redacted.Redacted) => Promise<JwtVerification>
 }
 
 /** The services of a verifier. */
@@ -90,7 +90,7 @@ const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
  */
 export class JwtSet {
   private readonly parts: Parts
-  private readonly remembered = new Remembered<Known>()
+  private readonly remembered = new VerificationCache<Known>()
   private verifier: Verifier | undefined
   /** The newest failures that were told: of the keys, and of the function of the configuration. */
   private readonly told = new Map<"claims" | "keys", string>()
@@ -100,7 +100,7 @@ export class JwtSet {
   }
 
   /** The token of a JWT, at once if it is remembered and the keys are fresh. `isSpent` tells whether its caller may have it verified. */
-  check(shown: Redacted.Redacted, isSpent: () => boolean = () => false): Checked | Promise<Checked> {
+  check(shown: Redacted.Redacted, isSpent: () => boolean = () => false): TokenDecision | Promise<TokenDecision> {
     const jwt = Redacted.value(shown)
     if (jwt.length > MAX_LENGTH) return { refused: refused(`it has ${jwt.length} characters of at most ${MAX_LENGTH}`), id: JWT }
     const parts = shownIn(jwt)
@@ -129,7 +129,7 @@ export class JwtSet {
     return this.remembered.size
   }
 
-  private async verified(jwt: Redacted.Redacted, parts: Shown, isSpent: () => boolean): Promise<Checked> {
+  private async verified(jwt: Redacted.Redacted, parts: Shown, isSpent: () => boolean): Promise<TokenDecision> {
     try {
       // Concurrent first requests use one, and none waits for the I/O of another, which Workers forbid.
       const made = this.verifier ?? await this.parts.verifier(this.parts.settings, this.parts)

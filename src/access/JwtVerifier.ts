@@ -8,7 +8,7 @@ import { createRemoteJWKSet, customFetch } from "jose/jwks/remote"
 import { jwtVerify } from "jose/jwt/verify"
 import * as Redacted from "../cell/Redacted.ts"
 import { MAX_TOLERANCE, type Settings, TOLERANCE } from "../contract/Jwt.ts"
-import type { Keys, Verified, Verifier, VerifierParts } from "./JwtSet.ts"
+import type { Keys, JwtVerification, Verifier, VerifierParts } from "./JwtSet.ts"
 import * as Duration from "../time/Duration.ts"
 
 /** The age at which keys are loaded anew, and the longest one in milliseconds: the address of the keys may fail meanwhile. */
@@ -139,7 +139,7 @@ const reasons: Readonly<Record<string, string>> = {
 const OF_TOKENS = /^ERR_JW[ST]|^ERR_JWKS|^ERR_JOSE_(?:ALG|NOT)/
 
 /** @throws KeysUnavailable */
-const refusalOf = (failure: unknown): Verified => {
+const refusalOf = (failure: unknown): JwtVerification => {
   if (failure instanceof KeysUnavailable) throw failure
   const { claim, code = "" } = failure as { readonly code?: string; readonly claim?: string }
   if (!OF_TOKENS.test(code)) {

@@ -48,7 +48,7 @@ interface Asked {
 }
 
 /** The result of a request. */
-export interface Taken {
+export interface RateResult {
   readonly kind: Kind
   readonly rate: Rate
   readonly isOver: boolean
@@ -89,7 +89,7 @@ export class Rates {
   }
 
   /** Takes so many requests of a caller to a space, or none of them; `undefined` if callers of its kind have no limit. */
-  takeAll({ caller, count, kind, space }: Asked): Taken | undefined {
+  takeAll({ caller, count, kind, space }: Asked): RateResult | undefined {
     const rate = this.settings[kind]
     if (rate === undefined) return undefined
     const now = this.now()
@@ -103,7 +103,7 @@ export class Rates {
   }
 
   /** Takes one request. */
-  take(kind: Kind, caller: string, space = ""): Taken | undefined {
+  take(kind: Kind, caller: string, space = ""): RateResult | undefined {
     return this.takeAll({ caller, count: 1, kind, space })
   }
 

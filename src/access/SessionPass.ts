@@ -26,7 +26,7 @@ export interface Pass {
 }
 
 /** A pass that a request shows. */
-export interface Shown extends Pass {
+export interface PresentedPass extends Pass {
   /** The part that its code is made over. */
   readonly text: string
   readonly code: Redacted.Redacted
@@ -45,7 +45,7 @@ const BEARER = /^bearer +(sy[bl]\.\S{1,200})$/i
 export const inHeader = (authorization: string): Redacted.Redacted | undefined => Redacted.given(BEARER.exec(authorization)?.[1])
 
 /** The parts of a text; `undefined` for a text that is no pass. */
-export const read = (given: Redacted.Redacted): Shown | undefined => {
+export const read = (given: Redacted.Redacted): PresentedPass | undefined => {
   const [, text = "", letter = "", id = "", end = "", name = "", code = ""] = FORM.exec(Redacted.value(given)) ?? []
   const kind = kinds[letter]
   return kind === undefined ? undefined : { kind, id, expires: Number.parseInt(end, 36), name, text, code: Redacted.make(code) }
@@ -73,4 +73,4 @@ export const write = ({ expires, id, kind, name }: Pass, secrets: Secrets): Reda
 /**
  * Whether the code of a pass is made with these secrets. It takes a constant time.
  */
-export const isMadeWith = ({ code, text }: Shown, secrets: Secrets): boolean => isSame(Redacted.value(code), codeOf(secrets, text))
+export const isMadeWith = ({ code, text }: PresentedPass, secrets: Secrets): boolean => isSame(Redacted.value(code), codeOf(secrets, text))

@@ -6,7 +6,7 @@
 import * as Redacted from "../cell/Redacted.ts"
 import { AccessRefused } from "./AccessRefused.ts"
 import { never } from "./Rates.ts"
-import { Remembered } from "./Remembered.ts"
+import { VerificationCache } from "./VerificationCache.ts"
 import * as SessionPass from "./SessionPass.ts"
 import { isSame } from "./Token.ts"
 import type { TokenSet } from "./TokenSet.ts"
@@ -52,7 +52,7 @@ export interface Owner<A> {
 }
 
 /** A pass as it is told, once. */
-export interface Made {
+export interface IssuedPass {
   readonly pass: Redacted.Redacted
   readonly expires: number
 }
@@ -79,7 +79,7 @@ const over = (kind: SessionPass.Kind, at?: number): AccessRefused => {
 }
 
 /** The refusal of a pass that was ended, and of a link that was used. */
-export const stopped: Readonly<Record<SessionPass.Kind, AccessRefused>> = {
+export const endRefusals: Readonly<Record<SessionPass.Kind, AccessRefused>> = {
   bearer: over("bearer"), cookie: over("cookie"), link: over("link")
 }
 
@@ -102,8 +102,8 @@ export class Sessions {
   /** The number of loads of the set after which the key was read: a table that was replaced may have another one. */
   private keyed = -1
   /** The passes that were accepted, and the digests of the secrets that they are made with, so that codes are computed once. */
-  private readonly accepted = new Remembered<SessionPass.Shown>()
-  private digests = new WeakMap<SessionPass.Shown, string>()
+  private readonly accepted = new VerificationCache<SessionPass.PresentedPass>()
+  private digests = new WeakMap<SessionPass.PresentedPass, string>()
   /** The refusal that stands for a key that is not there, and its end. */
   private missing: { readonly refused: AccessRefused; readonly until: number } | undefined
 
@@ -116,14 +116,14 @@ export class Sessions {
    *
    * @throws AccessRefused
    */
-  async make(kind: SessionPass.Kind, { digest, id, name, until = Infinity }: Credential, millis: number): Promise<Made> {
+  async make(kind: SessionPass.Kind, { digest, id, name, until = Infinity }: Credential, millis: number): Promise<IssuedPass> {
     const key = await this.create()
     const expires = Math.min(this.now + millis, until)
     return { pass: SessionPass.write({ kind, id: id ?? this.idOf(name), expires, name }, { key, digest }), expires }
   }
 
   /** The parts of a pass; `undefined` for a text that is none. Those of a pass that was accepted are at hand. */
-  read(given: Redacted.Redacted): SessionPass.Shown | undefined {
+  read(given: Redacted.Redacted): SessionPass.PresentedPass | undefined {
     const text = Redacted.value(given)
     const at = text.lastIndexOf(".")
     return this.accepted.get(text.slice(0, at), Redacted.make(text.slice(at + 1))) ?? SessionPass.read(given)
@@ -131,15 +131,15 @@ export class Sessions {
 
   /** The access of a pass. `find` gives the owner of its credential from the set, which is fresh then. */
   access<A extends object>(
-    shown: SessionPass.Shown,
+    shown: SessionPass.PresentedPass,
     find: (name: string) => Owner<A> | undefined,
     isSpent = never
-  ): Found<A> | Promise<Found<A>> {
+  ): PassAccess<A> | Promise<PassAccess<A>> {
     const { set } = this.parts
     if (shown.expires <= this.now) return { refused: over(shown.kind, shown.expires) }
     // No code is computed for a pass that was not accepted before.
     if (this.digests.get(shown) === undefined && isSpent()) return { refused: unknown }
-    const decide = (): Found<A> | Promise<Found<A>> => this.key !== undefined && this.keyed === set.loads
+    const decide = (): PassAccess<A> | Promise<PassAccess<A>> => this.key !== undefined && this.keyed === set.loads
       ? this.decided(shown, this.key, find)
       : this.load().then((refused) => refused === undefined ? this.access(shown, find) : { refused })
     return set.fresh(decide, (refused) => ({ refused }))
@@ -160,7 +160,7 @@ export class Sessions {
   refusalOf({ id = "", kind = "cookie", until = Infinity }: Ending): AccessRefused | undefined | Promise<AccessRefused | undefined> {
     const { set } = this.parts
     if (until <= this.now) return over(kind, until)
-    return set.fresh(() => set.isSpent(id) ? stopped[kind] : undefined, (refused) => refused)
+    return set.fresh(() => set.isSpent(id) ? endRefusals[kind] : undefined, (refused) => refused)
   }
 
   /** Milliseconds since 1970. */
@@ -168,17 +168,21 @@ export class Sessions {
     return this.parts.set.parts.now()
   }
 
-  private decided<A>(shown: SessionPass.Shown, key: Redacted.Redacted, find: (name: string) => Owner<A> | undefined): Found<A> {
+  private decided<A>(
+    shown: SessionPass.PresentedPass,
+    key: Redacted.Redacted,
+    find: (name: string) => Owner<A> | undefined
+  ): PassAccess<A> {
     const owner = find(shown.name)
     const digest = this.digestOf(shown, key, owner?.digests ?? [""])
     if (owner === undefined || digest === undefined) return { refused: unknown }
-    if (this.parts.set.isSpent(shown.id)) return { refused: stopped[shown.kind] }
+    if (this.parts.set.isSpent(shown.id)) return { refused: endRefusals[shown.kind] }
     const { expires: until, id, kind, name } = shown
     return { owner: owner.access, session: { kind, name, digest, id, until } }
   }
 
   /** The one of some digests that a pass is made with. */
-  private digestOf(shown: SessionPass.Shown, key: Redacted.Redacted, digests: ReadonlyArray<string>): string | undefined {
+  private digestOf(shown: SessionPass.PresentedPass, key: Redacted.Redacted, digests: ReadonlyArray<string>): string | undefined {
     const known = this.digests.get(shown)
     if (known !== undefined && digests.includes(known)) return known
     const [digest] = digests.filter((digest) => SessionPass.isMadeWith(shown, { key, digest }))
@@ -239,5 +243,5 @@ export class Sessions {
 }
 
 /** The access of a pass with its session, or its refusal. */
-export type Found<A> = { readonly refused: AccessRefused } | { readonly owner: A; readonly session: Session }
+export type PassAccess<A> = { readonly refused: AccessRefused } | { readonly owner: A; readonly session: Session }
 

@@ -53,7 +53,7 @@ const [ID_BEGIN, ID_END] = [4, 12]
 const BEARER = /^bearer +(sys_\S{1,200})$/i
 
 /** The secret in a header `authorization`; `undefined` for any other credential. */
-export const shown = (authorization: string | null): Redacted.Redacted | undefined =>
+export const secretIn = (authorization: string | null): Redacted.Redacted | undefined =>
   Redacted.given(BEARER.exec(authorization ?? "")?.[1])
 
 /** The id in a secret; `undefined` for a text that is none. */

@@ -14,7 +14,7 @@ import { JWT, labelOf, MAX_TOKENS, type Token } from "./Token.ts"
 import type { Snapshot, TokenSet } from "./TokenSet.ts"
 
 /** The body of a request for a token. */
-export type Wanted = ReturnType<typeof wanted>["Type"]
+export type TokenRequest = ReturnType<typeof wanted>["Type"]
 
 /** A secret, which is told once. */
 export interface Secret {
@@ -30,7 +30,7 @@ export interface Parts {
 }
 
 /** The administrator: a token, or `undefined` for the token of the configuration, which has all verbs. */
-export type By = Token | undefined
+export type Administrator = Token | undefined
 
 /** The duration of a token that states none. */
 const LIFE = "90d"
@@ -45,7 +45,7 @@ const ATOM = /^[\w.:-]{1,64}$/
 
 /** Checks that a scope means something. @throws AccessRefused, InvalidAddress */
 export const checkScope = (
-  { clearance, prefixes = [], scope, spaces = [], verbs }: Omit<Wanted, "expires"> & Pick<Token, "scope">
+  { clearance, prefixes = [], scope, spaces = [], verbs }: Omit<TokenRequest, "expires"> & Pick<Token, "scope">
 ): void => {
   const wrong = clearance?.find((atom) => !ATOM.test(atom))
   if (wrong !== undefined) throw invalid(`${JSON.stringify(wrong.slice(0, 100))} is no atom; it has 1 to 64 letters, digits, or . _ : -`)
@@ -62,7 +62,7 @@ export const checkScope = (
 }
 
 /** Refuses to hand on a verb that the administrator lacks. @throws AccessRefused */
-const checkVerbs = (by: By, verbs: Token["verbs"]): void => {
+const checkVerbs = (by: Administrator, verbs: Token["verbs"]): void => {
   const missing = by === undefined ? undefined : verbs.find((verb) => !by.verbs.includes(verb))
   if (missing !== undefined) {
     throw new AccessRefused("access/verb", `Token ${labelOf(by?.id ?? "")} lacks the verb "${missing}", and gives it to no other`)
@@ -83,7 +83,7 @@ export class TokenAdmin {
   }
 
   /** Creates a token, which ends with its creator at the latest. @throws AccessRefused, InvalidAddress */
-  create(wanted: Wanted, by: By): Promise<Secret> {
+  create(wanted: TokenRequest, by: Administrator): Promise<Secret> {
     checkScope(wanted)
     checkVerbs(by, wanted.verbs)
     const life = Duration.parse(wanted.expires ?? LIFE)
@@ -104,7 +104,7 @@ export class TokenAdmin {
   }
 
   /** Gives a token another secret beside its newest one. @throws AccessRefused */
-  async rotate(id: string, by: By): Promise<Secret> {
+  async rotate(id: string, by: Administrator): Promise<Secret> {
     const token = this.secretOf(id)
     const { expires } = await this.change((snapshot) => {
       const row = live(snapshot, id)

@@ -8,7 +8,7 @@
 import * as Redacted from "../cell/Redacted.ts"
 import { AccessRefused } from "./AccessRefused.ts"
 import { type IsSpent, never } from "./Rates.ts"
-import { Remembered } from "./Remembered.ts"
+import { VerificationCache } from "./VerificationCache.ts"
 import * as Token from "./Token.ts"
 
 /** The longest age of the set in milliseconds. So long may another host accept a token after its revocation. */
@@ -27,7 +27,7 @@ export interface Snapshot {
 }
 
 /** A pass that is over before its end, and shall be so from the next revision on. */
-export interface Spent {
+export interface EndedPass {
   readonly id: string
   /** Milliseconds since 1970. It is forgotten then. */
   readonly expires: number
@@ -38,7 +38,7 @@ export interface Spent {
 }
 
 /** The result of a change: `changed` if another one came first. */
-export type Saved = "saved" | "changed"
+export type SaveResult = "saved" | "changed"
 
 /** A change of one token. It is made if the revision is still the one that its caller knows. */
 export interface Change {
@@ -58,17 +58,17 @@ export interface Change {
 export interface Store {
   /** All tokens; `undefined` if the revision is the known one. */
   readonly load: (known?: string) => Promise<Snapshot | undefined>
-  readonly save: (change: Change) => Promise<Saved>
+  readonly save: (change: Change) => Promise<SaveResult>
   /** Notes the day of a use. */
   readonly use: (id: string, day: string) => Promise<void>
   /** The random text from which the key of sessions is made. It is kept at the first call with one; `undefined` before. */
   readonly key: (drawn?: string) => Promise<string | undefined>
   /** Notes that a pass is over. */
-  readonly spend: (spent: Spent & { readonly now: number }) => Promise<Noted>
+  readonly spend: (spent: EndedPass & { readonly now: number }) => Promise<EndResult>
 }
 
 /** The result of a note of a pass: `again` if it was over already; `full` without a note. */
-export type Noted = "again" | "first" | "full"
+export type EndResult = "again" | "first" | "full"
 
 /** The parts of a set. */
 export interface Parts {
@@ -81,13 +81,13 @@ export interface Parts {
 }
 
 /** A token with which an answer goes on. */
-export interface Held extends Pick<Token.Token, "expires" | "id"> {
+export interface AnsweredToken extends Pick<Token.Token, "expires" | "id"> {
   /** The digest of the secret that was shown. */
   readonly digest?: string | undefined
 }
 
 /** The decision on a secret. */
-export type Checked = {
+export type TokenDecision = {
   readonly token: Token.Token
   /** The digest of the secret that was shown; none of a JSON Web Token. */
   readonly digest?: string
@@ -123,7 +123,7 @@ export class TokenSet {
   private readonly dayOf = Token.days()
   private readonly counts = new Map<string, Map<string, number>>()
   /** The digests of the secrets that were accepted: the newest of each token. */
-  private readonly hashed = new Remembered<string>()
+  private readonly hashed = new VerificationCache<string>()
   /** The ends of the passes that were once seen over: a restored store may not know it. */
   private readonly spent = new Map<string, number>()
 
@@ -132,7 +132,7 @@ export class TokenSet {
   }
 
   /** The token of a secret, at once if the set is fresh and the token was used today. */
-  check(secret: Redacted.Redacted, isSpent = never): Checked | Promise<Checked> {
+  check(secret: Redacted.Redacted, isSpent = never): TokenDecision | Promise<TokenDecision> {
     if (this.isFresh) return this.settled(secret, isSpent)
     return Token.idIn(secret) === undefined ? { refused: unknown } : this.reloaded(secret, isSpent)
   }
@@ -143,7 +143,7 @@ export class TokenSet {
   }
 
   /** A token without its secret, with the refusal of one that is over, from the set as it is. */
-  find(id: string): Checked & { readonly digests: ReadonlyArray<string> } | undefined {
+  find(id: string): TokenDecision & { readonly digests: ReadonlyArray<string> } | undefined {
     const token = this.tokens.get(id)
     if (token === undefined) return undefined
     const refused = this.ended(token)
@@ -151,7 +151,7 @@ export class TokenSet {
   }
 
   /** Notes that a pass is over. Gives whether it was not so before. @throws AccessRefused */
-  async spend(spent: Spent): Promise<boolean> {
+  async spend(spent: EndedPass): Promise<boolean> {
     const result = await this.parts.store.spend({ ...spent, now: this.parts.now() }).catch(() => "failed" as const)
     if (result === "failed") throw unavailable
     if (result === "full") throw crowded
@@ -165,7 +165,7 @@ export class TokenSet {
   }
 
   /** The refusal of a token that holds no longer, for an answer that goes on; `undefined` of one that does. */
-  refusalOf({ digest, expires, id }: Held): AccessRefused | undefined | Promise<AccessRefused | undefined> {
+  refusalOf({ digest, expires, id }: AnsweredToken): AccessRefused | undefined | Promise<AccessRefused | undefined> {
     if (id.startsWith(Token.JWT)) return expires > this.parts.now() ? undefined : expired({ expires, id })
     const refused = (): AccessRefused | undefined => {
       const token = this.tokens.get(id)
@@ -211,7 +211,7 @@ export class TokenSet {
     return age >= 0 && age <= MAX_AGE
   }
 
-  private async reloaded(secret: Redacted.Redacted, isSpent: IsSpent): Promise<Checked> {
+  private async reloaded(secret: Redacted.Redacted, isSpent: IsSpent): Promise<TokenDecision> {
     try {
       await this.load()
     } catch {
@@ -220,7 +220,7 @@ export class TokenSet {
     return this.settled(secret, isSpent)
   }
 
-  private settled(secret: Redacted.Redacted, isSpent: IsSpent): Checked | Promise<Checked> {
+  private settled(secret: Redacted.Redacted, isSpent: IsSpent): TokenDecision | Promise<TokenDecision> {
     const checked = this.found(secret, isSpent)
     return "refused" in checked || checked.token.used === this.today ? checked : this.used(checked)
   }
@@ -262,7 +262,7 @@ export class TokenSet {
   }
 
   /** The token of a secret. One that was accepted before is compared with what is remembered of it. */
-  private found(secret: Redacted.Redacted, isSpent: IsSpent): Checked {
+  private found(secret: Redacted.Redacted, isSpent: IsSpent): TokenDecision {
     const name = Token.placedIn(secret)
     const known = this.hashed.get(name, secret)
     const token = this.tokens.get(known === undefined ? Token.idIn(secret) ?? "" : name)
@@ -294,7 +294,7 @@ export class TokenSet {
   }
 
   /** Notes the first use of a day. A store that takes no note refuses nobody. */
-  private async used(checked: Checked & { readonly token: Token.Token }): Promise<Checked> {
+  private async used(checked: TokenDecision & { readonly token: Token.Token }): Promise<TokenDecision> {
     const { store } = this.parts
     const { today } = this
     const { token } = checked
@@ -305,7 +305,7 @@ export class TokenSet {
   }
 }
 
-const expired = ({ expires, id }: Held): AccessRefused =>
+const expired = ({ expires, id }: AnsweredToken): AccessRefused =>
   new AccessRefused("auth/expired", `Token ${Token.labelOf(id)} expired at ${new Date(expires).toISOString()}. Get another one`)
 
 const replaced = (id: string): AccessRefused =>

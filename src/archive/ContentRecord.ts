@@ -9,7 +9,7 @@
  */
 
 /** A content record without its bytes: `size` is that of a reference. */
-export interface Named {
+export interface ContentName {
   readonly hash: string
   readonly isCode: boolean
   readonly size: number | undefined
@@ -22,7 +22,7 @@ export const ofBytes = (hash: string, isCode: boolean): string => isCode ? `${ha
 export const ofSize = (hash: string, size: number): string => `${hash} ${size}`
 
 /** Reads a key; `undefined` for one that names no content. */
-export const read = (key: string): Named | undefined => {
+export const read = (key: string): ContentName | undefined => {
   const [, hash, rest] = /^([0-9a-f]{64})(?: (code|0|[1-9]\d{0,15}))?$/.exec(key) ?? []
   if (hash === undefined) return undefined
   return { hash, isCode: rest === "code", size: rest === undefined || rest === "code" ? undefined : Number(rest) }

@@ -9,7 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
 import { concat } from "../cell/Bytes.ts"
-import { type Found, FrameReader, type Progress as ReaderProgress, type Sealed } from "../frame/FrameReader.ts"
+import { type FrameRecord, FrameReader, type Progress as ReaderProgress, type FrameEnd } from "../frame/FrameReader.ts"
 import { type FrameRefused, Refusal } from "../frame/FrameRefused.ts"
 import type * as Header from "../frame/Header.ts"
 import type * as Record from "../frame/Record.ts"
@@ -45,7 +45,7 @@ interface Divided {
   readonly record: Record.Owner
   /** The bytes so far, and the writer in their place for content. */
   readonly held: Array<Uint8Array>
-  readonly content: { readonly named: ContentRecord.Named; readonly writer: BlobWriter; readonly hasher: Hasher } | undefined
+  readonly content: { readonly named: ContentRecord.ContentName; readonly writer: BlobWriter; readonly hasher: Hasher } | undefined
   offset: number
 }
 
@@ -55,7 +55,7 @@ const NONE: Header.Point = { beat: -1, hash: "" }
 const nothing: Batch = { entry: undefined, cells: [], receipts: [], queued: [], dequeued: [], blobs: [], observations: [] }
 
 /** The identity of an import, and its reason. */
-export interface Named {
+export interface ImportIdentity {
   readonly id: string
   readonly why: Arrived.Arrived["why"]
 }
@@ -66,14 +66,14 @@ export interface Named {
 export class Import {
   private readonly store: PlacedStore
   private readonly hash: Hash["Service"]
-  private readonly named: Named
+  private readonly named: ImportIdentity
   private readonly reader: FrameReader
   private journal: Header.Point | undefined
   private divided: Divided | undefined
   private size = 0
 
   /** An import into a store, from its beginning or from the progress that the store has. */
-  constructor(store: PlacedStore, hash: Hash["Service"], named: Named) {
+  constructor(store: PlacedStore, hash: Hash["Service"], named: ImportIdentity) {
     this.store = store
     this.hash = hash
     this.named = named
@@ -117,7 +117,7 @@ export class Import {
   }
 
   /** Ends the frame: the space is whole, and may be opened. */
-  end(): Effect.Effect<Sealed, FrameRefused | PersistenceError> {
+  end(): Effect.Effect<FrameEnd, FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const sealed = yield* this.reader.sealed()
       const { head, origin } = this.header
@@ -174,7 +174,7 @@ export class Import {
     this.store.arrive({ note: JSON.stringify(note), isWhole: false })
   }
 
-  private record(record: Found): void {
+  private record(record: FrameRecord): void {
     this.size += record.here.length + record.key.length
     if (record.type === "part") this.part(record)
     else if (record.here.length < record.total) this.divided = this.divide(record)
@@ -254,7 +254,7 @@ export class Import {
   }
 }
 
-const contentIn = (key: string): ContentRecord.Named => {
+const contentIn = (key: string): ContentRecord.ContentName => {
   const named = ContentRecord.read(key)
   if (named === undefined) throw new Refusal("frame/bounds", `"${key.slice(0, 100)}" names no content`)
   return named

@@ -9,18 +9,18 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { FrameRefused } from "../frame/FrameRefused.ts"
-import type { Sealed } from "../frame/FrameReader.ts"
+import type { FrameEnd } from "../frame/FrameReader.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import * as Arrived from "../kernel/model/Arrived.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { PersistenceError, SpaceImporting } from "../persistence/PersistenceError.ts"
-import { Import, type Named } from "./Import.ts"
+import { Import, type ImportIdentity } from "./Import.ts"
 
 /** The state of an import after a part: the number of the next chunk, or the seal. */
-export type Taken = { readonly next: number } | Sealed
+export type ImportProgress = { readonly next: number } | FrameEnd
 
 /** A part of a frame. */
-export interface Given<E> {
+export interface FramePart<E> {
   readonly space: string
   /** The id of the import. */
   readonly id: string
@@ -52,7 +52,7 @@ export class Imports {
   }
 
   /** Takes a part, unless it is not the next one. The space opens with the seal. */
-  take<E>({ bytes, from, space, ...named }: Given<E>): Effect.Effect<Taken, E | FrameRefused | PersistenceError> {
+  take<E>({ bytes, from, space, ...named }: FramePart<E>): Effect.Effect<ImportProgress, E | FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const session = yield* this.session(space, named)
       const { importer } = session
@@ -74,7 +74,7 @@ export class Imports {
     })
   }
 
-  private session(space: string, { id, why }: Named): Effect.Effect<Session, PersistenceError> {
+  private session(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const known = this.sessions.get(space)
       if (known?.id === id && !known.isBusy) return known
@@ -92,7 +92,7 @@ export class Imports {
     })
   }
 
-  private sealed(space: string, session: Session): Effect.Effect<Sealed, FrameRefused | PersistenceError> {
+  private sealed(space: string, session: Session): Effect.Effect<FrameEnd, FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const sealed = yield* session.importer.end()
       yield* this.close(space, session)

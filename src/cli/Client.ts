@@ -106,7 +106,7 @@ export class Client extends Context.Service<Client, {
     Effect.map(RemoteServer.find, Option.match({
       onNone: () => this.layerWith(change, isReading),
       onSome: ({ token, url }) =>
-        Layer.effect(Client, Effect.as(DataFolder.refused, connect({ fetch: remote, url, token, unreachable: absent(url) })))
+        Layer.effect(Client, Effect.as(DataFolder.refuseFlags, connect({ fetch: remote, url, token, unreachable: absent(url) })))
     }))
   )
 

@@ -38,7 +38,7 @@ export const environment = GlobalFlag.Setting("env")({
 /**
  * Fails with `server/flag` if the command line chooses a data folder or an environment, which a server elsewhere has already.
  */
-export const refused = Effect.gen(function*() {
+export const refuseFlags = Effect.gen(function*() {
   const names = [...Option.isSome(yield* flag) ? ["--data"] : [], ...Option.isSome(yield* environment) ? ["--env"] : []]
   if (names.length === 0) return
   return yield* new CliFailure({
@@ -80,4 +80,4 @@ export const config = configOf(false)
 /**
  * The configuration of a project that is to be served: a token or a secret that is not set is refused.
  */
-export const served = configOf(true)
+export const servedConfig = configOf(true)

@@ -10,7 +10,7 @@ import type * as Stream from "effect/Stream"
 import type * as Redacted from "../cell/Redacted.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Signer } from "../frame/Signature.ts"
-import type { Found } from "../loader/Loader.ts"
+import type { LoadedModules } from "../loader/Loader.ts"
 import type { ReloadResult } from "../loader/ReloadResult.ts"
 import type { CliFailure } from "./CliFailure.ts"
 
@@ -21,7 +21,7 @@ export type Fetch = (request: Request, address?: () => string | undefined) => Re
  * An open project: its modules are loaded and its kernel is ready.
  */
 export interface Project {
-  readonly found: Found
+  readonly found: LoadedModules
   /** The reloads after changes of files. Modules are reloaded while the stream runs. */
   readonly reloads: Effect.Effect<Stream.Stream<ReloadResult>>
   readonly fetch: Fetch

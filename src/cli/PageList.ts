@@ -62,7 +62,7 @@ export interface Rows<Row> {
  * The rows of all pages of a list, whose cursors grow. A cursor that does not advance would give pages for ever, and fails
  * with `server/answer`. A list that is longer than a command reads is cut.
  */
-export const all = <Row, R>(
+export const readPages = <Row, R>(
   fetch: (after: string | undefined) => Effect.Effect<Page<Row>, CliFailure, R>
 ): Effect.Effect<Rows<Row>, CliFailure, R> =>
   Effect.gen(function*() {
@@ -85,7 +85,7 @@ export const all = <Row, R>(
 /**
  * The parameter of a request that goes on after a cursor.
  */
-export const from = (after: string | undefined): string => after === undefined ? "" : `&after=${encodeURIComponent(after)}`
+export const cursorParameter = (after: string | undefined): string => after === undefined ? "" : `&after=${encodeURIComponent(after)}`
 
 /**
  * The failure for a list that a command needs as a whole.
@@ -95,18 +95,18 @@ export const endless = (): CliFailure => foreign(`with a list of more than ${MAX
 /**
  * All rows of a list that is needed as a whole. Fails with `server/answer` if it is longer than a command reads.
  */
-export const every = <Row>(path: string, field: string): Effect.Effect<ReadonlyArray<Row>, CliFailure, Client> =>
+export const readAll = <Row>(path: string, field: string): Effect.Effect<ReadonlyArray<Row>, CliFailure, Client> =>
   Effect.flatMap(read<Row>(path, field), ({ isCut, rows }) => isCut ? Effect.fail(endless()) : Effect.succeed(rows))
 
 const read = <Row>(path: string, field: string): Effect.Effect<Rows<Row>, CliFailure, Client> =>
-  all((after) => Client.use((client) =>
-    client.ask<unknown>(`${path}${path.includes("?") ? "" : "?"}${from(after)}`, { isValue: true })
+  readPages((after) => Client.use((client) =>
+    client.ask<unknown>(`${path}${path.includes("?") ? "" : "?"}${cursorParameter(after)}`, { isValue: true })
   ).pipe(Effect.flatMap((answer) => page<Row>(answer, field))))
 
 /**
  * The rows of a list. A note on standard error tells that it is longer than a command reads.
  */
-export const noted = <Row>(path: string, field: string): Effect.Effect<ReadonlyArray<Row>, CliFailure, Client> =>
+export const readWithNote = <Row>(path: string, field: string): Effect.Effect<ReadonlyArray<Row>, CliFailure, Client> =>
   Effect.flatMap(read<Row>(path, field), ({ isCut, rows }) =>
     Effect.as(isCut ? Output.note(`there are more: these are the first ${rows.length}, and a command reads no more`) : Effect.void, rows))
 
@@ -114,9 +114,9 @@ export const noted = <Row>(path: string, field: string): Effect.Effect<ReadonlyA
  * A page as the server returns it from `path` below a space, with its rows in the field `rows`. `query` is added to the
  * parameters of the request.
  */
-export const served = <Row>(path: string, rows: string, query = "") => ({ after, limit, space }: PageRequest) =>
+export const serverPage = <Row>(path: string, rows: string, query = "") => ({ after, limit, space }: PageRequest) =>
   Client.use((client) =>
-    client.ask<unknown>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${from(after)}${query}`, { isValue: true })
+    client.ask<unknown>(`${SpaceArgument.path(space)}/${path}?limit=${limit}${cursorParameter(after)}${query}`, { isValue: true })
   ).pipe(Effect.flatMap((answer) => page<Row>(answer, rows)))
 
 /** The order of the rows of a list by their ids, and the name of the id. */
@@ -128,8 +128,8 @@ export interface Order {
 /**
  * A page of a list in an order of its own: it reads all rows, and goes on after the row of an id.
  */
-export const ordered = <Row>(path: string, field: string, { id, order }: Order) => ({ after, limit, space }: PageRequest) =>
-  Effect.map(noted<Row & Readonly<Record<string, unknown>>>(`${SpaceArgument.path(space)}/${path}?limit=${MAX_PAGE}`, field), (found) => {
+export const orderedPage = <Row>(path: string, field: string, { id, order }: Order) => ({ after, limit, space }: PageRequest) =>
+  Effect.map(readWithNote<Row & Record<string, unknown>>(`${SpaceArgument.path(space)}/${path}?limit=${MAX_PAGE}`, field), (found) => {
     const sorted = [...found].sort(order)
     // The row of the cursor may be gone by now.
     const rest = after === undefined ? sorted : sorted.filter((row) => order(row, { [id]: after }) > 0)
@@ -183,7 +183,7 @@ export interface Narrowing<Row> {
 /**
  * The same command with a flag that narrows the list down.
  */
-export const narrowed = <Row>(list: List<Row>, { description, name, page }: Narrowing<Row>) => {
+export const withFilter = <Row>(list: List<Row>, { description, name, page }: Narrowing<Row>) => {
   const flag = Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
   return Command.make(list.name, { ...parameters(list), flag }, ({ flag, ...given }) => print(flag ? { ...list, page } : list, given)).pipe(
     Command.withDescription(list.description)

@@ -120,7 +120,7 @@ const decoder = (schema: Schema.Top): Code => {
   return (input) => {
     // A schema whose fields may all be absent takes a list as an object without them.
     if (typeof input !== "object" || input === null || Array.isArray(input)) {
-      throw new Misfit({ reason: `is ${Fault.shown(input)}, and no object. Send { ${expected} }`, isMissing: false })
+      throw new Misfit({ reason: `is ${Fault.describe(input)}, and no object. Send { ${expected} }`, isMissing: false })
     }
     const exit = decode(input)
     if (Exit.isSuccess(exit)) return exit.value

@@ -105,14 +105,14 @@ export interface Endpoint<
 }
 
 /** The types of a method, and of answers beside the usual one, which a typed client needs. */
-export interface Typed<M extends Method, Others extends Answers, Events extends Answers> {
+export interface EndpointTypes<M extends Method, Others extends Answers, Events extends Answers> {
   readonly method: M
   readonly others?: Others
   readonly events?: Events
 }
 
 /** The fields of nothing. */
-export type Nothing = Lazy<Schema.Struct<{}>>
+export type NoFields = Lazy<Schema.Struct<{}>>
 
 const effects: Readonly<Record<Method, Effect>> = { GET: "reads", PUT: "adds", POST: "adds", DELETE: "controls" }
 
@@ -126,8 +126,8 @@ const verbOf = (method: Method, access: Caller = "operator"): Verb =>
 export const make = <
   const Path extends string,
   Answer extends Lazy,
-  Query extends Fields = Nothing,
-  Body extends Lazy = Nothing,
+  Query extends Fields = NoFields,
+  Body extends Lazy = NoFields,
   const Access extends Caller = "operator",
   const M extends Method = Method,
   Others extends Answers = {},
@@ -135,8 +135,8 @@ export const make = <
 >(
   method: M,
   path: Path,
-  options: Options<Path, Query, Body, Answer, Access> & Omit<Typed<M, Others, Events>, "method">
-): Endpoint<Path, Query, Body, Answer, Access> & Typed<M, Others, Events> => ({
+  options: Options<Path, Query, Body, Answer, Access> & Omit<EndpointTypes<M, Others, Events>, "method">
+): Endpoint<Path, Query, Body, Answer, Access> & EndpointTypes<M, Others, Events> => ({
   headers: [],
   status: 200,
   access: "operator" as Access,
@@ -152,7 +152,7 @@ export const make = <
 export type AnswerOf<E> = E extends { readonly answer: Lazy<infer S> } ? S["Type"] : never
 
 /** A request to an endpoint, decoded. */
-export interface Asked<E> {
+export interface DecodedRequest<E> {
   readonly params: E extends { readonly path: infer Path extends string } ? Params<Path> : never
   readonly query: E extends { readonly query?: Lazy<infer S> } ? S["Type"] : never
   readonly body: E extends { readonly body?: Lazy<infer S> } ? S["Type"] : never

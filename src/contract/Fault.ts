@@ -69,7 +69,7 @@ const nameOf = (path: ReadonlyArray<PropertyKey>): string => path.map(String).jo
 
 const faultOf = (issue: SchemaIssue.Issue, at: Place): Fault => {
   const { path, value } = at
-  const place = { field: nameOf(path), given: isSecret(at) ? typeOf(value) : shown(value) }
+  const place = { field: nameOf(path), given: isSecret(at) ? typeOf(value) : describe(value) }
   if (issue._tag === "MissingKey") return { ...place, kind: "missing", expected: "a value" }
   if (issue._tag === "UnexpectedKey") {
     const fields = fieldsOf(issue.ast)
@@ -101,7 +101,7 @@ const hidden = (name: string, part: unknown): unknown => secrets.has(name) ? typ
 /**
  * A value in a message, shortened, and with the types of its secrets alone.
  */
-export const shown = (value: unknown): string => {
+export const describe = (value: unknown): string => {
   if (typeof value === "function") return "a function"
   // A value without JSON, such as `undefined`, has no text there.
   const text = (JSON.stringify(value, hidden) as string | undefined) ?? String(value)

@@ -142,7 +142,7 @@ const fault = () => Schema.Struct({
 })
 
 /** The result of a verification. */
-export const verified = () => Schema.Struct({
+export const verificationResult = () => Schema.Struct({
   /** The first and the last verified beat; absent if there are none. */
   first: maybe(count),
   last: maybe(count),
@@ -155,7 +155,7 @@ export const verified = () => Schema.Struct({
 export const verification = Endpoint.make("GET", HISTORY.verification, {
   refusals: ["history/busy"],
   does: words("Verifies every journal row and every other row of the store."),
-  answer: verified
+  answer: verificationResult
 })
 
 /** A beat whose replay differs from its entry. */
@@ -172,7 +172,7 @@ export const difference = () => Schema.Struct({
 })
 
 /** The result of a replay. */
-export const replayed = () => Schema.Struct({
+export const replayResult = () => Schema.Struct({
   /** The first and the last replayed beat. */
   from: count,
   to: count,
@@ -196,7 +196,7 @@ export const replay = Endpoint.make("GET", HISTORY.replay, {
     "of the newest kept beats, in place of `from` and `to`."
   ),
   query: () => Schema.Struct({ from: Query.count(), to: Query.count(), last: Query.count() }),
-  answer: replayed
+  answer: replayResult
 })
 
 const writer = () => Schema.Struct({
@@ -249,14 +249,14 @@ export const explanation = () => Schema.Struct({
 })
 
 /** The explanations of an enzyme in a beat: one per captured signal, and none for a beat that captured none. */
-export const explained = () => Schema.Struct({ beat: count, enzyme: text, signals: Schema.Array(explanation()) })
+export const explanations = () => Schema.Struct({ beat: count, enzyme: text, signals: Schema.Array(explanation()) })
 
 /** The reasons for the runs of an enzyme in a beat. */
 export const explain = Endpoint.make("GET", HISTORY.explain, {
   refusals: ["beat/absent", "history/busy", "query/invalid"],
   does: words("Why an enzyme ran in a beat, or did not."),
   query: () => Schema.Struct({ beat: Query.number(), enzyme: Schema.NonEmptyString.annotate({ expected: "the name of an enzyme" }) }),
-  answer: explained
+  answer: explanations
 })
 
 const WORLD = `${SPACE}/io` as const

@@ -45,11 +45,11 @@ export interface Diagnostic {
   /** The length of the chain of signals that led to it. */
   readonly depth?: number
   /** The error behind it, for the log only: messages differ between engines and are in no cell. */
-  readonly raised?: Raised | undefined
+  readonly raised?: LoggedError | undefined
 }
 
 /** An error as the operator's log shows it. */
-export interface Raised {
+export interface LoggedError {
   readonly message: string
   /** The thrown value, if it is available. */
   readonly thrown?: unknown

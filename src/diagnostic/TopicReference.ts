@@ -9,7 +9,7 @@ import type { Severity } from "../cell/Severity.ts"
 import { severities, type Topic } from "./Topic.ts"
 
 /** The description of a topic. */
-export interface Described {
+export interface TopicDescription {
   readonly severity: Severity
   /** The meaning, as a sentence without a full stop. */
   readonly means: string
@@ -17,7 +17,7 @@ export interface Described {
   readonly remedy: string
 }
 
-const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
+const texts: Readonly<Record<Topic, Omit<TopicDescription, "severity">>> = {
   "backup/failed": {
     means: "A scheduled backup was not made. The backups before are as they were, and the next attempt follows within 5 minutes",
     remedy: "Find the cause by the code in the note: mostly the folder of backup.to, its permissions or the room on its disk"
@@ -224,9 +224,10 @@ const texts: Readonly<Record<Topic, Omit<Described, "severity">>> = {
   }
 }
 
-const described = (): Readonly<Record<Topic, Described>> => {
-  const entries = Object.entries(texts) as Array<[Topic, Omit<Described, "severity">]>
-  return Object.fromEntries(entries.map(([topic, text]) => [topic, { severity: severities[topic], ...text }])) as Record<Topic, Described>
+const described = (): Readonly<Record<Topic, TopicDescription>> => {
+  const entries = Object.entries(texts) as Array<[Topic, Omit<TopicDescription, "severity">]>
+  const described = entries.map(([topic, text]) => [topic, { severity: severities[topic], ...text }])
+  return Object.fromEntries(described) as Record<Topic, TopicDescription>
 }
 
 /**

@@ -13,8 +13,8 @@ import * as Semantics from "../stage/Semantics.ts"
 import { DurableTransaction } from "./DurableTransaction.ts"
 import * as EffectBody from "./EffectBody.ts"
 import type { SegmentHost } from "./EffectBody.ts"
-import type { Handle, Settled } from "./Handle.ts"
-import type { ContentSource } from "./Recorded.ts"
+import type { Handle, HandleResult } from "./Handle.ts"
+import type { ContentSource } from "./RecordedSegment.ts"
 import { RunDiverged } from "./RunError.ts"
 import type { Step } from "./Step.ts"
 
@@ -81,7 +81,7 @@ export class Continuation {
   }
 
   /** Settles handles with their results, in order; with a copy of a result if there is one, by the number of its handle. */
-  resume(settled: ReadonlyArray<Settled>, copies: ReadonlyMap<number, Settled> = none): void {
+  resume(settled: ReadonlyArray<HandleResult>, copies: ReadonlyMap<number, HandleResult> = none): void {
     for (const result of settled) {
       const [number] = result
       const error = this.take(result)?.settle(copies.get(number) ?? result)
@@ -90,7 +90,7 @@ export class Continuation {
   }
 
   /** Takes a handle that has its result. A wait that fails has heard nothing, and leaves its signal to the next one. */
-  private take([number, outcome]: Settled): Handle | undefined {
+  private take([number, outcome]: HandleResult): Handle | undefined {
     const { handles, pairs } = this.tx
     if (outcome === "ok" || !Semantics.follows(this.tx, "cancelledWaitsPass")) return handles.take(number)
     const handle = handles.cancel(number)
@@ -125,7 +125,7 @@ export class Continuation {
   }
 }
 
-const none: ReadonlyMap<number, Settled> = new Map()
+const none: ReadonlyMap<number, HandleResult> = new Map()
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

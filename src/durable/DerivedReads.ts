@@ -15,8 +15,8 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Changed, Lineage, Place } from "../stage/write/ReadLog.ts"
 import type * as Write from "../stage/write/Write.ts"
 import * as Earlier from "./EarlierRead.ts"
-import type { Covered, EarlierRead } from "./EarlierRead.ts"
-import type { Own } from "./WriteCall.ts"
+import type { CoveredRead, EarlierRead } from "./EarlierRead.ts"
+import type { OwnWrite } from "./WriteCall.ts"
 
 /** An earlier read that a fresh one replaced, and the number of writes that the segment had made by then. */
 interface Replaced {
@@ -37,8 +37,8 @@ interface Looking {
 /** The places that count as read, a write at risk, and a stale one. */
 interface Found {
   readonly derived: ReadonlyArray<Place>
-  readonly risk?: Covered | undefined
-  readonly stale?: Covered | undefined
+  readonly risk?: CoveredRead | undefined
+  readonly stale?: CoveredRead | undefined
 }
 
 /**
@@ -54,8 +54,8 @@ export class DerivedReads {
   private found: Array<Place> = []
   private replaced: Array<Replaced> = []
   /** The newest write of earlier segments to each place, by the text of its address, in order; and those of the segment in progress. */
-  private readonly own = new Map<string, Earlier.Written>()
-  private writing: { readonly segment: number; readonly writes: Array<Own> } = { segment: -1, writes: [] }
+  private readonly own = new Map<string, Earlier.EarlierWrite>()
+  private writing: { readonly segment: number; readonly writes: Array<OwnWrite> } = { segment: -1, writes: [] }
 
   constructor(known: DerivedReads["known"], lists: DerivedReads["lists"]) {
     this.known = known
@@ -77,7 +77,7 @@ export class DerivedReads {
   }
 
   /** Notes the writes of a segment from number `first` on. */
-  wrote(writes: ReadonlyArray<Own>, segment: number, first: number): void {
+  wrote(writes: ReadonlyArray<OwnWrite>, segment: number, first: number): void {
     if (this.writing.segment !== segment) this.keep(segment)
     for (const write of first === 0 ? writes : writes.slice(first)) this.writing.writes.push(write)
   }
@@ -108,7 +108,7 @@ export class DerivedReads {
     const looking = { changes, draft, lineage, segment, telling }
     const noticed = new Set(lineage.noticed(telling, run))
     const derived: Array<Place> = []
-    let risk: Covered | undefined
+    let risk: CoveredRead | undefined
     for (const place of places) {
       for (const { read, writes: count } of this.earlier(place, segment, writes.length)) {
         const own = { address: read.address, depth: Earlier.depthOf(read) }

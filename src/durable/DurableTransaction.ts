@@ -27,7 +27,7 @@ import type { Heard } from "../stage/Typed.ts"
 import * as Answer from "./Answer.ts"
 import { Cancellations } from "./Cancellations.ts"
 import type { Kind } from "./EarlierRead.ts"
-import { type Awaited, Handle, type HandleFollower, type HandleOwner } from "./Handle.ts"
+import { type AwaitedObject, Handle, type HandleFollower, type HandleOwner } from "./Handle.ts"
 import { lastRead } from "./LastRead.ts"
 import { OpenHandles } from "./OpenHandles.ts"
 import * as Pairs from "./Pairs.ts"
@@ -36,7 +36,7 @@ import * as RequestCall from "./RequestCall.ts"
 import { ForeignAwait, RunDiverged } from "./RunError.ts"
 import * as SentEvent from "./SentEvent.ts"
 import { dueOf, shown as slept } from "./SleepDue.ts"
-import type { ContentSource, Recorded } from "./Recorded.ts"
+import type { ContentSource, RecordedSegment } from "./RecordedSegment.ts"
 import { type Call, type Step, textOf } from "./Step.ts"
 import * as WriteCall from "./WriteCall.ts"
 
@@ -57,7 +57,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
   private lastCall: Call | undefined
   private straying: ((stray: ForeignAwait) => void) | undefined
   private draft: Draft | undefined
-  private recorded: Recorded | undefined
+  private recorded: RecordedSegment | undefined
   private made = 0
   /** The signals that the run hears. */
   readonly pairs = new Pairs.Pairs()
@@ -235,8 +235,8 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
     this.handles.take(number)
   }
 
-  private await(name: string, at: string, make: (draft: Draft) => Awaited): Handle {
-    const awaited = this.call(name, at, (draft) => make(draft) as unknown as Value) as unknown as Awaited
+  private await(name: string, at: string, make: (draft: Draft) => AwaitedObject): Handle {
+    const awaited = this.call(name, at, (draft) => make(draft) as unknown as Value) as unknown as AwaitedObject
     const handle = Handle.pending(this.made++, awaited, this)
     this.handles.add(handle)
     this.follower?.made(handle)
@@ -294,7 +294,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
     return value
   }
 
-  private content({ contentOf }: Recorded, hash: string): Value {
+  private content({ contentOf }: RecordedSegment, hash: string): Value {
     const bytes = contentOf(hash)
     if (bytes !== undefined) return new Uint8Array(bytes)
     const diverged = { segment: this.segment, expected: `the content ${hash}`, actual: "a read of content that is gone" }
@@ -356,7 +356,7 @@ export class DurableTransaction extends Calls implements Transaction, HandleOwne
     return value
   }
 
-  private next(recorded: Recorded, name: string, at: string): Call {
+  private next(recorded: RecordedSegment, name: string, at: string): Call {
     const { segment } = this
     const call = recorded.step.calls[recorded.next++]
     if (this.failure === undefined && call !== undefined && call[0] === name && call[1] === at) return call

@@ -9,7 +9,7 @@ import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Depth } from "../stage/write/ReadLog.ts"
 import * as Write from "../stage/write/Write.ts"
-import type { Own } from "./WriteCall.ts"
+import type { OwnWrite } from "./WriteCall.ts"
 
 /** The part of a place that was read: its value, its keys alone, or the names below a cell. */
 export type Kind = "value" | "keys" | "names"
@@ -26,15 +26,15 @@ export interface EarlierRead {
 }
 
 /** A write, and an earlier read that covers its address, or the source of which it writes. */
-export interface Covered {
+export interface CoveredRead {
   readonly read: EarlierRead
   readonly write: Write.Write
 }
 
 /** A write of an earlier segment. */
-export interface Written {
+export interface EarlierWrite {
   readonly segment: number
-  readonly write: Own
+  readonly write: OwnWrite
 }
 
 /** A document as it is, or its absence. */
@@ -72,11 +72,11 @@ export const differs = ({ address, kind, value }: EarlierRead, document: Present
 }
 
 /** Whether a write is about a place, an outer one or a part of it. */
-export const meets = ({ write: { address } }: Written, place: Address.Address): boolean =>
+export const meets = ({ write: { address } }: EarlierWrite, place: Address.Address): boolean =>
   address.key === place.key && Address.overlaps(address.path, place.path)
 
 /** Whether a place is as this write left it. An increment, an append and a write to a part of the place do not determine it. */
-export const isLeft = ({ write }: Written, place: Address.Address, document: Present): boolean => {
+export const isLeft = ({ write }: EarlierWrite, place: Address.Address, document: Present): boolean => {
   if (write.kind !== "set" || !covers(write.address, place)) return false
   const left = Document.read(write.document, place.path.slice(write.address.path.length))
   return Values.equals(Document.read(document, place.path), left)

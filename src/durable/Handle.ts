@@ -10,7 +10,7 @@ import type { Due } from "../stage/Due.ts"
 import { WaitCancelled } from "./RunError.ts"
 
 /** The object of a handle: a time, a request to a channel, a signal, or the end of an event. */
-export type Awaited =
+export type AwaitedObject =
   | { readonly kind: "sleep"; readonly due: Due }
   | { readonly kind: "request"; readonly rid: string }
   /** The `nth` signal of a pair, by the number of the pair in the run. */
@@ -18,10 +18,10 @@ export type Awaited =
   | { readonly kind: "event"; readonly id: string }
 
 /** The result of a handle, as the step log has it. */
-export type Settled = readonly [handle: number, outcome: "ok", value?: Value] | Failed
+export type HandleResult = readonly [handle: number, outcome: "ok", value?: Value] | HandleFailure
 
 /** The failure of a handle, as the step log has it. */
-export type Failed = readonly [handle: number, outcome: "failed", tag: string, code: string, message: string, retryAfterMs?: number]
+export type HandleFailure = readonly [handle: number, outcome: "failed", tag: string, code: string, message: string, retryAfterMs?: number]
 
 /** The error of a failed handle, as the body sees it. */
 interface FailedWait extends Error {
@@ -52,7 +52,7 @@ export class Handle extends Promise<Value> {
   /** Whether an interruption may have left behind the code that awaits it. */
   isLoose = false
   number = -1
-  awaited: Awaited = { kind: "request", rid: "" }
+  awaited: AwaitedObject = { kind: "request", rid: "" }
   /** Makes the value that the body gets of the settled one. */
   shown: ((value: Value) => unknown) | undefined
   private resolve: (value: Value) => void = nothing
@@ -65,7 +65,7 @@ export class Handle extends Promise<Value> {
   }
 
   /** Creates a pending handle. */
-  static pending(number: number, awaited: Awaited, owner: HandleOwner): Handle {
+  static pending(number: number, awaited: AwaitedObject, owner: HandleOwner): Handle {
     let settle: readonly [Handle["resolve"], Handle["reject"]] = [nothing, nothing]
     const handle = new Handle((resolve, reject) => {
       settle = [resolve, reject]
@@ -96,7 +96,7 @@ export class Handle extends Promise<Value> {
   }
 
   /** The failure of the handle if its body cancels it. */
-  get cancelled(): Settled {
+  get cancelled(): HandleResult {
     const { awaited, number } = this
     if (awaited.kind === "request") {
       return [number, "failed", "RequestFailed", "io/cancelled", `request ${awaited.rid} was cancelled by its run`]
@@ -106,7 +106,7 @@ export class Handle extends Promise<Value> {
   }
 
   /** Settles the handle with a recorded or captured result. Returns the error of a failed one. */
-  settle(settled: Settled): FailedWait | undefined {
+  settle(settled: HandleResult): FailedWait | undefined {
     if (settled[1] === "ok") return void this.resolve(this.shown === undefined ? settled[2] : this.shown(settled[2]) as Value)
     const error = errorOf(settled)
     this.reject(error)
@@ -119,5 +119,5 @@ const nothing = (): void => {}
 /** The calls that make waits. */
 const NAMES = { sleep: "tx.sleep", signal: "tx.waitForSignal", event: "tx.waitForEvent" } as const
 
-const errorOf = ([, , tag, code, message, retryAfterMs]: Failed): FailedWait =>
+const errorOf = ([, , tag, code, message, retryAfterMs]: HandleFailure): FailedWait =>
   Object.assign(new Error(message), { _tag: tag, code, name: tag, ...retryAfterMs === undefined ? {} : { retryAfterMs } })

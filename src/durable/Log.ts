@@ -5,14 +5,14 @@
  */
 import { addressOf } from "../cell/Cell.ts"
 import * as Semantics from "../stage/Semantics.ts"
-import type { Awaited } from "./Handle.ts"
+import type { AwaitedObject } from "./Handle.ts"
 import * as Pairs from "./Pairs.ts"
 import type { Call, Step } from "./Step.ts"
 
 /** A handle without a result. */
 export interface OpenHandle {
   readonly number: number
-  readonly awaited: Awaited
+  readonly awaited: AwaitedObject
   /** Its object: the id of a request, `sleep`, `event` and its id, or a signal and its cell. */
   readonly object: string
   /** The segment that made it, and the beat of that segment. */
@@ -79,7 +79,7 @@ export class Log {
     if (name === "cancel") this.cancel(Number(at))
     if (name === "hear") this.pairs.hear(pairAt(at))
     if (!MAKERS.has(name) || typeof value !== "object") return
-    const awaited = value as unknown as Awaited
+    const awaited = value as unknown as AwaitedObject
     const number = this.made++
     this.open.set(number, { number, awaited, object: this.objectOf(awaited, at), segment: this.segments, beat })
   }
@@ -90,7 +90,7 @@ export class Log {
     if (awaited?.kind === "signal") this.pairs.unwait(awaited.pair)
   }
 
-  private objectOf(awaited: Awaited, at: string): string {
+  private objectOf(awaited: AwaitedObject, at: string): string {
     if (awaited.kind === "request") return awaited.rid
     if (awaited.kind === "sleep") return "sleep"
     if (awaited.kind === "event") return `event ${awaited.id}`

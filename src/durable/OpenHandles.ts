@@ -7,24 +7,24 @@
  * @module
  */
 import type * as Due from "../stage/Due.ts"
-import type { Awaited, Handle, Settled } from "./Handle.ts"
+import type { AwaitedObject, Handle, HandleResult } from "./Handle.ts"
 import { Sleeps } from "./Sleeps.ts"
 
 /** The objects whose results are noted: requests, and events that the run sent. */
-export type Noted = Extract<Awaited, { readonly kind: "request" | "event" }>
-type Wait = Extract<Awaited, { readonly kind: "signal" }>
+export type NotedObject = Extract<AwaitedObject, { readonly kind: "request" | "event" }>
+type Wait = Extract<AwaitedObject, { readonly kind: "signal" }>
 
 const none: ReadonlyMap<number, Wait> = new Map()
 
-const idOf = (awaited: Noted): string => awaited.kind === "request" ? awaited.rid : awaited.id
+const idOf = (awaited: NotedObject): string => awaited.kind === "request" ? awaited.rid : awaited.id
 
 /** The results that a beat has. */
 export interface Results {
   readonly now: Pick<Due.Now, "beat" | "clock">
   /** The result of a request or an event; `undefined` while it is open. */
-  readonly answered: (number: number, awaited: Noted) => Settled | undefined
+  readonly answered: (number: number, awaited: NotedObject) => HandleResult | undefined
   /** The heard signal of a wait; `undefined` until it is heard. */
-  readonly heard: (number: number, wait: Wait) => Settled | undefined
+  readonly heard: (number: number, wait: Wait) => HandleResult | undefined
 }
 
 /** The time at which a handle may be settled. */
@@ -39,7 +39,7 @@ export interface DueHandle {
 export class OpenHandles {
   private readonly handles = new Map<number, Handle>()
   /** The requests and the events, by their ids. */
-  private readonly noted = new Map<string, readonly [number: number, awaited: Noted]>()
+  private readonly noted = new Map<string, readonly [number: number, awaited: NotedObject]>()
   /** Those with a noted result. */
   private readonly answered = new Set<string>()
   /** Whether each of them with a result is noted. */
@@ -133,13 +133,13 @@ export class OpenHandles {
   }
 
   /** All of them, in the order of their numbers. */
-  *all(): Iterable<readonly [number: number, awaited: Awaited]> {
+  *all(): Iterable<readonly [number: number, awaited: AwaitedObject]> {
     for (const [number, { awaited }] of this.handles) yield [number, awaited]
   }
 
   /** The results of this beat, in the order of their calls. The handles stay until they are settled. */
-  settled({ answered, heard, now }: Results): ReadonlyArray<Settled> {
-    const found: Array<Settled> = []
+  settled({ answered, heard, now }: Results): ReadonlyArray<HandleResult> {
+    const found: Array<HandleResult> = []
     for (const id of this.isNoted ? this.answered : this.noted.keys()) {
       const known = this.noted.get(id)
       const result = known === undefined ? undefined : answered(...known)

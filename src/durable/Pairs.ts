@@ -10,7 +10,7 @@ import { addressOf } from "../cell/Cell.ts"
 import type { Enzyme, Event } from "../registry/Enzyme.ts"
 import * as Semantics from "../stage/Semantics.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
-import type { Awaited } from "./Handle.ts"
+import type { AwaitedObject } from "./Handle.ts"
 import { RunUnheard } from "./RunError.ts"
 
 /** A signal at a target, and the number of waits for it. */
@@ -23,7 +23,7 @@ export const MAX_DECLARED = 100
 export const MAX_LISTED = 16
 
 /** The pairs of a run, as the row of its next segment has them. */
-export interface Listed {
+export interface ListedPairs {
   /** All pairs, or those alone that the newest segment changed. */
   readonly hears: ReadonlyArray<Pair>
   /** The numbers of the changed pairs, and of all pairs together, if the step log has the others. */
@@ -69,7 +69,7 @@ export class Pairs {
    *
    * @throws RunUnheard
    */
-  awaited(pair: Pair, rules: Semantics.Following): Extract<Awaited, { readonly kind: "signal" }> {
+  awaited(pair: Pair, rules: Semantics.Following): Extract<AwaitedObject, { readonly kind: "signal" }> {
     const number = this.numberOf(pair)
     if (number !== undefined) return { kind: "signal", pair: number, nth: this.waitsFor(number) }
     if (Semantics.follows(rules, "hearsByName")) throw new RunUnheard({ signal: pair[0], target: pair[1] })
@@ -101,7 +101,7 @@ export class Pairs {
   }
 
   /** The pairs for a row: the changed ones alone if there are many, unless the row before is of another log. */
-  listed(isWhole: boolean): Listed {
+  listed(isWhole: boolean): ListedPairs {
     if (isWhole || this.list.length <= MAX_LISTED) return { hears: this.from(0) }
     const numbers = [...this.changed]
     return { hears: numbers.map((number) => this.list[number]!), changed: { numbers, of: this.list.length } }

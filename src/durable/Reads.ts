@@ -15,10 +15,10 @@ import * as Semantics from "../stage/Semantics.ts"
 import type * as Write from "../stage/write/Write.ts"
 import { DerivedReads } from "./DerivedReads.ts"
 import * as Earlier from "./EarlierRead.ts"
-import type { Covered, EarlierRead } from "./EarlierRead.ts"
+import type { CoveredRead, EarlierRead } from "./EarlierRead.ts"
 import { RunStale } from "./RunError.ts"
-import type { Left } from "./Step.ts"
-import type { Own } from "./WriteCall.ts"
+import type { LeftValue } from "./Step.ts"
+import type { OwnWrite } from "./WriteCall.ts"
 
 /** A write without a fresh read of a value that an earlier segment read. It fails once another writer changes the value. */
 export interface Risk {
@@ -41,7 +41,7 @@ export class Reads implements EarlierReads {
   private readonly lists = new Map<string, EarlierRead>()
   private readonly sources = new DerivedReads(this.known, this.lists)
   /** The writes of the live segment that earlier reads cover, by document, and the writes that were looked at. */
-  private covered = new Map<string, Array<Covered>>()
+  private covered = new Map<string, Array<CoveredRead>>()
   private checked = new Set<string>()
 
   /** Begins a live segment. */
@@ -69,7 +69,7 @@ export class Reads implements EarlierReads {
   }
 
   /** Notes the writes of a segment from number `first` on. */
-  wrote(writes: ReadonlyArray<Own>, segment: number, first = 0): void {
+  wrote(writes: ReadonlyArray<OwnWrite>, segment: number, first = 0): void {
     this.sources.wrote(writes, segment, first)
   }
 
@@ -132,8 +132,8 @@ export class Reads implements EarlierReads {
   }
 
   /** The values at known addresses that a segment wrote, as the segment leaves them. */
-  leave(draft: Draft, segment: number): ReadonlyArray<Left> {
-    const left: Array<Left> = []
+  leave(draft: Draft, segment: number): ReadonlyArray<LeftValue> {
+    const left: Array<LeftValue> = []
     const leave = (read: EarlierRead, value: EarlierRead["value"]): void => {
       this.add({ ...read, value, segment, writes: 0 })
       const { address: { text }, kind } = read
@@ -174,7 +174,7 @@ export class Reads implements EarlierReads {
   }
 
   /** Notes the values that a recorded segment left. */
-  restore(left: ReadonlyArray<Left>, segment: number): void {
+  restore(left: ReadonlyArray<LeftValue>, segment: number): void {
     for (const [text, value, kind = "value"] of left) {
       this.add({ kind, address: Address.parse(text), value: kind !== "value" && value === null ? undefined : value, segment, writes: 0 })
     }
@@ -201,7 +201,7 @@ interface Made {
 const writtenAfter = (read: EarlierRead, segment: number, made: ReadonlyArray<Made>): ReadonlyArray<Write.Write> =>
   made.filter(({ at }) => read.segment !== segment || at >= read.writes).map(({ write }) => write)
 
-const riskOf = ({ read: { address, segment }, write }: Covered): Risk => ({ at: write.address.text, read: address.text, segment })
+const riskOf = ({ read: { address, segment }, write }: CoveredRead): Risk => ({ at: write.address.text, read: address.text, segment })
 
-const staleAt = ({ read: { address, segment }, write }: Covered): RunStale =>
+const staleAt = ({ read: { address, segment }, write }: CoveredRead): RunStale =>
   new RunStale({ address: write.address.text, read: address.text, segment })

@@ -13,7 +13,7 @@ import * as Document from "../cell/Document.ts"
 import type { Label } from "../cell/Label.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { EventEnd } from "../stage/EventEnd.ts"
-import type { Awaited } from "./Handle.ts"
+import type { AwaitedObject } from "./Handle.ts"
 import { address as ofRun } from "./Cells.ts"
 import { EventUnsent } from "./RunError.ts"
 
@@ -48,7 +48,7 @@ export const write = ({ end, label, open }: Progress): Document.Document => Docu
  *
  * @throws EventUnsent
  */
-export const awaited = (draft: Draft, id: string, oid: string): Extract<Awaited, { readonly kind: "event" }> => {
+export const awaited = (draft: Draft, id: string, oid: string): Extract<AwaitedObject, { readonly kind: "event" }> => {
   const at = draft.emissions.findIndex((sent) => sent.id === id)
   const sent = draft.emissions[at]
   if (sent === undefined) throw new EventUnsent({ id: String(id), reason: "the run did not send it since its last await" })

@@ -12,7 +12,7 @@
 import * as Document from "../cell/Document.ts"
 import { InvalidValue, type Value } from "../cell/Value.ts"
 import type { Pipeline } from "../stage/Launch.ts"
-import type { Settled } from "./Handle.ts"
+import type { HandleResult } from "./Handle.ts"
 import type { Pair } from "./Pairs.ts"
 import { StepsFull } from "./RunError.ts"
 
@@ -36,7 +36,7 @@ export type Call = readonly [name: string, at: string, value?: Value, reached?: 
 export const textOf = ([name, at]: Call): string => at === "" ? `tx.${name}()` : `tx.${name}(${JSON.stringify(at)})`
 
 /** A value that the run left at an address which it had read. Of keys and of names, it is their list, or null if there is none. */
-export type Left = readonly [address: string, value?: Value, kind?: "keys" | "names"]
+export type LeftValue = readonly [address: string, value?: Value, kind?: "keys" | "names"]
 
 /** One step of the log. */
 export interface Step {
@@ -56,9 +56,9 @@ export interface Step {
   readonly pipeline?: Pipeline
   /** How often the run was started anew, if it was; in the first step only. */
   readonly anew?: number
-  readonly settled: ReadonlyArray<Settled>
+  readonly settled: ReadonlyArray<HandleResult>
   readonly calls: ReadonlyArray<Call>
-  readonly left?: ReadonlyArray<Left>
+  readonly left?: ReadonlyArray<LeftValue>
   /** The characters of all earlier steps. */
   readonly size: number
   /** The number of its parts, if it has any. */
@@ -66,7 +66,7 @@ export interface Step {
 }
 
 /** A step as it is stored. */
-export interface Stored {
+export interface StoredStep {
   readonly document: Document.Document
   readonly parts: ReadonlyArray<Document.Document>
   /** The characters of all its documents. */
@@ -74,7 +74,7 @@ export interface Stored {
 }
 
 /** A step of a log, with the characters of its documents. */
-export interface Logged {
+export interface LoggedStep {
   readonly step: Step
   readonly length: number
 }
@@ -83,14 +83,14 @@ export interface Logged {
 export type Reader = (part?: number) => Document.Document | undefined
 
 /** One entry of a step in parts: a result, a call, or a value that was left. */
-type Entry = readonly ["settled", Settled] | readonly ["calls", Call] | readonly ["left", Left]
+type Entry = readonly ["settled", HandleResult] | readonly ["calls", Call] | readonly ["left", LeftValue]
 
 /**
  * The stored form of a step.
  *
  * @throws StepsFull if the step alone is longer than a log
  */
-export const encode = (step: Step): Stored => {
+export const encode = (step: Step): StoredStep => {
   const document = whole(step)
   if (document !== undefined) return { document, parts: [], length: document.text.length }
   const parts = partsOf(linesOf(step))
@@ -144,7 +144,7 @@ export const decode = (document: Document.Document | undefined): Step | undefine
   document === undefined ? undefined : Document.read(document, []) as unknown as Step
 
 /** A step of a log; `undefined` if the log does not have all of it. */
-export const read = (documentOf: Reader): Logged | undefined => {
+export const read = (documentOf: Reader): LoggedStep | undefined => {
   const document = documentOf()
   const head = decode(document)
   if (document === undefined || head === undefined) return undefined
@@ -161,7 +161,7 @@ export const read = (documentOf: Reader): Logged | undefined => {
 }
 
 const joined = (head: Step, text: string): Step => {
-  const entries = { settled: [] as Array<Settled>, calls: [] as Array<Call>, left: [] as Array<Left> }
+  const entries = { settled: [] as Array<HandleResult>, calls: [] as Array<Call>, left: [] as Array<LeftValue> }
   for (const line of text.split("\n")) {
     const [kind, entry] = Document.read(Document.decode(line), []) as unknown as Entry
     ;(entries[kind] as Array<typeof entry>).push(entry)

@@ -13,7 +13,7 @@ import * as Write from "../stage/write/Write.ts"
 import type { Call } from "./Step.ts"
 
 /** The most of a write that a run needs to know afterwards. */
-export type Own = Pick<Write.Write, "address" | "kind"> & Partial<Pick<Extract<Write.Write, { readonly kind: "set" }>, "document">>
+export type OwnWrite = Pick<Write.Write, "address" | "kind"> & Partial<Pick<Extract<Write.Write, { readonly kind: "set" }>, "document">>
 
 /** A call that writes. */
 export interface WriteCall {
@@ -22,7 +22,7 @@ export interface WriteCall {
   /** Makes the call. */
   readonly act: (draft: Draft) => void
   /** Its writes, at the address that it reached over links. */
-  readonly writesAt: (reached: Address.Address) => ReadonlyArray<Own>
+  readonly writesAt: (reached: Address.Address) => ReadonlyArray<OwnWrite>
 }
 
 export const set = (place: Place, value: unknown): WriteCall => ({
@@ -56,7 +56,7 @@ export const increment = (place: Place, by: number | undefined): WriteCall => ({
 })
 
 /** The writes of a recorded call. */
-export const recorded = ({ at, writesAt }: WriteCall, [, , , reached = at]: Call): ReadonlyArray<Own> => writesAt(addressOf(reached))
+export const recorded = ({ at, writesAt }: WriteCall, [, , , reached = at]: Call): ReadonlyArray<OwnWrite> => writesAt(addressOf(reached))
 
 /** The call for the log, with the address that it reached if that is another one. `made` is its first write. */
 export const logged = ({ at, name }: WriteCall, made: Write.Write | undefined): Call => {

@@ -17,7 +17,7 @@ import { COMMIT, type Stage } from "../stage/Stage.ts"
 import * as Instance from "./Instance.ts"
 
 /** A signal of the beat to an instance. */
-export interface Sent {
+export interface FlowSignal {
   readonly signal: string
   readonly target: string
   /** Absent for an impulse. */
@@ -35,8 +35,8 @@ export interface CommitInput {
 }
 
 /** The effects of a beat on its flows: signals, and the keys of rendezvous spawned by ended instances. */
-export interface Advanced {
-  readonly sent: ReadonlyArray<Sent>
+export interface FlowEffects {
+  readonly sent: ReadonlyArray<FlowSignal>
   readonly left: ReadonlyArray<string>
 }
 
@@ -58,7 +58,7 @@ interface Event {
  * Step 10 for flows: delivers completions, applies due times, signals ready instances, and ends the subscriptions of
  * ended ones.
  */
-export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "clock">, { met, outgrown, tells }: CommitInput): Advanced => {
+export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "clock">, { met, outgrown, tells }: CommitInput): FlowEffects => {
   const completions = completed(stage)
   if (completions.length > 0) {
     const listeners = subscribedAt(stage)
@@ -68,7 +68,7 @@ export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "clock">, { met, 
     }
   }
   for (const key of met) meet(stage, key, now)
-  const sent: Array<Sent> = []
+  const sent: Array<FlowSignal> = []
   const left: Array<string> = []
   for (const key of stage.documents.keys()) {
     const inst = isInstance(key) ? Instance.idOf(key) : undefined
@@ -142,7 +142,7 @@ const dispatch = (stage: Stage, routing: Routing, event: Event): void => {
 /** A completion on its way to one instance. */
 interface Delivery {
   readonly event: Event
-  readonly heard: Instance.Heard
+  readonly heard: Instance.Subscribed
   readonly routing: Routing
   readonly inst: string
 }

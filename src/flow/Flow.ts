@@ -18,7 +18,9 @@ import * as Duration from "../time/Duration.ts"
 import { InvalidFlow } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
 import * as Machine from "./Machine.ts"
-import { type Clamp, type Decide, goals, type Guard, type Kind, kinds, type Placed, type Step, type Transform, type Wait } from "./Step.ts"
+import {
+  type Clamp, type CompiledStep, type Decide, goals, type Guard, type Kind, kinds, type Step, type Transform, type Wait
+} from "./Step.ts"
 
 export type { Completion, Goal, View } from "./Step.ts"
 export type { Clamp, Decide, Guard, Step, Transform, Wait }
@@ -97,7 +99,7 @@ export const describe = (enzyme: Enzyme.Enzyme): Described | undefined => {
 /** The plan of an enzyme that is a flow; `undefined` for any other. */
 export const planOf = ({ run }: Enzyme.Enzyme): Machine.Plan | undefined => (run as { readonly plan?: Machine.Plan }).plan
 
-const placed = (name: string, step: Step, following: string): Placed => {
+const placed = (name: string, step: Step, following: string): CompiledStep => {
   const [kind, ...others] = kinds.filter((kind) => typeof step === "object" && step !== null && Object.hasOwn(step, kind))
   const { next = following, otherwise = "error" } = step as { readonly next?: string; readonly otherwise?: string }
   return { name, kind: kind === undefined || others.length > 0 ? "none" as Kind : kind, next, otherwise, step }
@@ -116,7 +118,7 @@ const isName = (name: string): boolean => {
 }
 
 /** The first fault of a single step: a malformed step or an unknown goal. */
-const missing = (steps: ReadonlyMap<string, Placed>): string | undefined => {
+const missing = (steps: ReadonlyMap<string, CompiledStep>): string | undefined => {
   for (const placed of steps.values()) {
     const { kind, name, step } = placed
     if (!isName(name)) return `"${name}" cannot name a step`
@@ -155,7 +157,7 @@ const faults: Readonly<Record<Kind, (step: never) => string | undefined>> = {
 const fault = (kind: Kind, step: never): string | undefined => faults[kind](step)
 
 /** A cycle of steps, if there is one: an instance would never end. */
-const circle = (steps: ReadonlyMap<string, Placed>): string | undefined => {
+const circle = (steps: ReadonlyMap<string, CompiledStep>): string | undefined => {
   const over = new Set<string>()
   const walk = (name: string, path: ReadonlyArray<string>): string | undefined => {
     if (path.includes(name)) return `its steps go round in a circle: ${[...path.slice(path.indexOf(name)), name].join(" → ")}`
@@ -175,7 +177,7 @@ const circle = (steps: ReadonlyMap<string, Placed>): string | undefined => {
 }
 
 /** A Wait for a step that no earlier step spawns. */
-const unspawned = (steps: ReadonlyMap<string, Placed>): string | undefined => {
+const unspawned = (steps: ReadonlyMap<string, CompiledStep>): string | undefined => {
   for (const { kind, name, step } of steps.values()) {
     const awaited = kind === "wait" ? (step as Wait<unknown, string>).wait : undefined
     if (typeof awaited !== "string") continue
@@ -186,14 +188,14 @@ const unspawned = (steps: ReadonlyMap<string, Placed>): string | undefined => {
   return undefined
 }
 
-const leads = (steps: ReadonlyMap<string, Placed>, from: string, to: string): boolean => {
+const leads = (steps: ReadonlyMap<string, CompiledStep>, from: string, to: string): boolean => {
   const seen = new Set([from])
   for (const name of seen) for (const goal of goalsOf(steps, name)) seen.add(goal)
   return seen.has(to)
 }
 
 /** The goals of a step by its name; none for an end. */
-const goalsOf = (steps: ReadonlyMap<string, Placed>, name: string): ReadonlyArray<string> => {
+const goalsOf = (steps: ReadonlyMap<string, CompiledStep>, name: string): ReadonlyArray<string> => {
   const placed = steps.get(name)
   return placed === undefined ? [] : goals(placed)
 }

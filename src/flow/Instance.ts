@@ -69,7 +69,7 @@ export interface Job {
 }
 
 /** A finished step. */
-export interface Passed {
+export interface FinishedStep {
   readonly step: string
   readonly kind: string
   readonly beat: number
@@ -96,7 +96,7 @@ export interface Instance {
   /** The beat at which the current Wait times out, and its clock; 0 for never. */
   readonly until: number
   readonly until_ms: number
-  readonly history: ReadonlyArray<Passed>
+  readonly history: ReadonlyArray<FinishedStep>
   /** The reason of an error. */
   readonly note?: string
 }
@@ -105,13 +105,13 @@ export interface Instance {
 export const address = (inst: string): Address.Address => Address.make(`${FOLDER}/${inst}`)
 
 /** The subject of a subscription: the rendezvous of a key, or any with a signal path. */
-export type Heard = Pick<Job, "key" | "signal">
+export type Subscribed = Pick<Job, "key" | "signal">
 
 /** The folder of the subscribers of a subject. */
-export const listeners = ({ key, signal }: Heard): string => `${SUBSCRIPTIONS}/${key === undefined ? `path/${signal}` : `key/${key}`}`
+export const listeners = ({ key, signal }: Subscribed): string => `${SUBSCRIPTIONS}/${key === undefined ? `path/${signal}` : `key/${key}`}`
 
 /** The cell of an instance's subscription, which lists its subscribed steps. */
-export const subscription = (inst: string, heard: Heard): Address.Address => Address.make(`${listeners(heard)}/${inst}`)
+export const subscription = (inst: string, heard: Subscribed): Address.Address => Address.make(`${listeners(heard)}/${inst}`)
 
 /** The cell of the event of a step's n-th completion. */
 export const heard = (inst: string, { n, step }: { readonly n: number; readonly step: string }): Address.Address =>

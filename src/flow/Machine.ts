@@ -27,7 +27,7 @@ import type * as Step from "./Step.ts"
 export interface Plan {
   readonly name: string
   readonly first: string
-  readonly steps: ReadonlyMap<string, Step.Placed>
+  readonly steps: ReadonlyMap<string, Step.CompiledStep>
   readonly input: Schema.Decoder<unknown> | undefined
 }
 
@@ -93,7 +93,7 @@ const advance = (plan: Plan, instance: Instance.Instance, context: StepContext):
   if (placed === undefined) return { ...instance, state: "error", note: `the flow has no step "${instance.pc}" any more` }
   const { change, goal, outcome, result } = take[placed.kind](placed, instance, context)
   if (goal === undefined) return { ...instance, ...change, state: "waiting" }
-  const passed: Instance.Passed = { step: placed.name, kind: placed.kind, beat: draft.beat, outcome }
+  const passed: Instance.FinishedStep = { step: placed.name, kind: placed.kind, beat: draft.beat, outcome }
   return {
     ...instance,
     ...change,
@@ -108,7 +108,7 @@ const advance = (plan: Plan, instance: Instance.Instance, context: StepContext):
   }
 }
 
-type Take = (placed: Step.Placed, instance: Instance.Instance, context: StepContext) => Taken
+type Take = (placed: Step.CompiledStep, instance: Instance.Instance, context: StepContext) => Taken
 
 /** The execution of a step, by kind. */
 const take: Readonly<Record<Step.Kind, Take>> = {
@@ -167,7 +167,7 @@ const isCompletion = (result: unknown): result is Instance.Completion =>
 
 /** Spawns a step's rendezvous, and subscribes the instance to it. */
 const spawn = (
-  { name, next }: Pick<Step.Placed, "name" | "next">,
+  { name, next }: Pick<Step.CompiledStep, "name" | "next">,
   spec: ReturnType<Step.Transform<unknown, string>["transform"]>,
   { context: { draft, inst }, instance }: { readonly context: StepContext; readonly instance: Instance.Instance }
 ): Taken => {
@@ -235,7 +235,7 @@ const pathOf = (path: unknown): string => {
   return (names as ReadonlyArray<string>).join("/")
 }
 
-const subscribe = (draft: Draft, inst: string, { heard, step }: { readonly heard: Instance.Heard; readonly step: string }): void =>
+const subscribe = (draft: Draft, inst: string, { heard, step }: { readonly heard: Instance.Subscribed; readonly step: string }): void =>
   draft.operate([Write.set(Address.into(Instance.subscription(inst, heard), [step]), true)])
 
 /**

@@ -78,7 +78,7 @@ export type Step<Input = unknown, Name extends string = string> =
   Guard<Input, Name> | Transform<Input, Name> | Wait<Input, Name> | Decide<Input, Name> | Clamp<Name>
 
 /** A compiled step. */
-export interface Placed {
+export interface CompiledStep {
   readonly name: string
   readonly kind: Kind
   readonly next: string
@@ -91,5 +91,5 @@ export const kinds = ["guard", "transform", "wait", "decide", "clamp"] as const
 export type Kind = typeof kinds[number]
 
 /** The goals of a step. */
-export const goals = ({ kind, next, otherwise, step }: Placed): ReadonlyArray<string> =>
+export const goals = ({ kind, next, otherwise, step }: CompiledStep): ReadonlyArray<string> =>
   kind === "decide" ? (step as Decide<unknown, string>).to : kind === "transform" ? [next] : [next, otherwise]

@@ -15,10 +15,10 @@ import * as Seal from "./Seal.ts"
 import * as Signature from "./Signature.ts"
 
 /** A record, or a part of a divided one, of a chunk that fits the chain. */
-export type Found = Record.Owner | Record.Part
+export type FrameRecord = Record.Owner | Record.Part
 
 /** The end of a whole frame: its root, in hexadecimal digits, and its totals. */
-export interface Sealed extends Seal.Totals {
+export interface FrameEnd extends Seal.Totals {
   readonly root: string
   /** The key that signed the root; `undefined` for a frame without a signature. */
   readonly signer: Signature.PublicKey | undefined
@@ -60,7 +60,7 @@ export class FrameReader {
   private bytes = 0
   private digest = ""
   private read: Header.Header | undefined
-  private end: Sealed | undefined
+  private end: FrameEnd | undefined
   /** A refused frame stays refused. */
   private refused: FrameRefused | undefined
   private readonly assembly = new Record.Assembly()
@@ -124,9 +124,9 @@ export class FrameReader {
   }
 
   /** Takes the next bytes. Returns the records of the chunks that end in them. */
-  feed(bytes: Uint8Array): Effect.Effect<ReadonlyArray<Found>, FrameRefused> {
+  feed(bytes: Uint8Array): Effect.Effect<ReadonlyArray<FrameRecord>, FrameRefused> {
     return this.refusing(async () => {
-      const found: Array<Found> = []
+      const found: Array<FrameRecord> = []
       for (let at = 0; at < bytes.length;) {
         if (this.end !== undefined) throw new Refusal("frame/order", `${bytes.length - at} bytes follow the seal`)
         const piece = bytes.subarray(at, at + this.step.needs - this.filled)
@@ -140,7 +140,7 @@ export class FrameReader {
   }
 
   /** Ends the frame. It is whole, and its records may be shown. */
-  sealed(): Effect.Effect<Sealed, FrameRefused> {
+  sealed(): Effect.Effect<FrameEnd, FrameRefused> {
     return this.refusing(async () => {
       if (this.end === undefined) throw new Refusal("frame/unsealed", `no seal follows ${this.chunks} chunks`)
       return this.end
@@ -159,7 +159,7 @@ export class FrameReader {
   }
 
   /** Takes the bytes that the step waited for. */
-  private async advance(): Promise<Iterable<Found>> {
+  private async advance(): Promise<Iterable<FrameRecord>> {
     const { step } = this
     const bytes = this.pending.subarray(0, step.needs)
     this.consumed += step.needs
@@ -207,7 +207,7 @@ export class FrameReader {
     this.filled = 0
   }
 
-  private async chunk({ raw: size, seq, stored, type }: Chunk.Numbers, bytes: Uint8Array): Promise<Iterable<Found>> {
+  private async chunk({ raw: size, seq, stored, type }: Chunk.Numbers, bytes: Uint8Array): Promise<Iterable<FrameRecord>> {
     const raw = stored < size ? await Deflate.decompress(bytes.subarray(0, stored), size) : bytes.slice(0, stored)
     if (raw === undefined) throw new Refusal("frame/bounds", `it does not become ${size} bytes`)
     const name = Record.typeOf(type)
@@ -219,8 +219,8 @@ export class FrameReader {
     return found
   }
 
-  private recordsOf(type: keyof typeof Record.types, raw: Uint8Array): ReadonlyArray<Found> {
-    const found: Array<Found> = []
+  private recordsOf(type: keyof typeof Record.types, raw: Uint8Array): ReadonlyArray<FrameRecord> {
+    const found: Array<FrameRecord> = []
     for (const record of Record.decode(type, raw)) {
       this.assembly.take(record)
       if (record.type !== "part") this.records++
@@ -236,7 +236,7 @@ export class FrameReader {
     this.digest = digest
   }
 
-  private async seal(raw: Uint8Array, said: string): Promise<ReadonlyArray<Found>> {
+  private async seal(raw: Uint8Array, said: string): Promise<ReadonlyArray<FrameRecord>> {
     this.assembly.end()
     const { bytes, chunks, records } = this
     const { caps, head } = this.known

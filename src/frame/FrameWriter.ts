@@ -59,7 +59,7 @@ export class FrameWriter {
     return this.put(Record.encodeParts(key, bytes, from))
   }
 
-  private put(encoded: ReadonlyArray<Record.Encoded>): ReadonlyArray<Chunk.Chunk> {
+  private put(encoded: ReadonlyArray<Record.EncodedRecord>): ReadonlyArray<Chunk.Chunk> {
     return encoded.flatMap(([type, bytes]) => {
       const full = this.size > 0 && (type !== this.type || this.size + bytes.length > Chunk.MAX_RAW) ? this.cut() : []
       this.type = type

@@ -93,7 +93,7 @@ const join = (key: Uint8Array, numbers: ReadonlyArray<number>, bytes: Uint8Array
 }
 
 /** An encoded form of a record: the type of its chunk, and its bytes there. */
-export type Encoded = readonly [type: number, bytes: Uint8Array]
+export type EncodedRecord = readonly [type: number, bytes: Uint8Array]
 
 const nameOf = (key: string): Uint8Array => {
   const name = new TextEncoder().encode(key)
@@ -106,7 +106,7 @@ const nameOf = (key: string): Uint8Array => {
  *
  * @throws Refusal
  */
-export const encodeOwner = ({ key, total, type }: Omit<Owner, "here">): Encoded => {
+export const encodeOwner = ({ key, total, type }: Omit<Owner, "here">): EncodedRecord => {
   if (total > MAX_TOTAL) throw new Refusal("frame/bounds", `"${key}" has ${total} bytes, more than ${MAX_TOTAL}`)
   return [types[type], join(nameOf(key), [total, 0], new Uint8Array())]
 }
@@ -116,7 +116,7 @@ export const encodeOwner = ({ key, total, type }: Omit<Owner, "here">): Encoded 
  *
  * @throws Refusal
  */
-export const encodeParts = (key: string, bytes: Uint8Array, from = 0): ReadonlyArray<Encoded> => {
+export const encodeParts = (key: string, bytes: Uint8Array, from = 0): ReadonlyArray<EncodedRecord> => {
   const name = nameOf(key)
   return Array.from({ length: Math.ceil(bytes.length / MAX_WHOLE) }, (_, i) => {
     const here = bytes.subarray(i * MAX_WHOLE, (i + 1) * MAX_WHOLE)
@@ -130,7 +130,7 @@ export const encodeParts = (key: string, bytes: Uint8Array, from = 0): ReadonlyA
  *
  * @throws Refusal
  */
-export const encode = ({ bytes, key, type }: Record): ReadonlyArray<Encoded> =>
+export const encode = ({ bytes, key, type }: Record): ReadonlyArray<EncodedRecord> =>
   bytes.length <= MAX_WHOLE
     ? [[types[type], join(nameOf(key), [bytes.length, bytes.length], bytes)]]
     : [encodeOwner({ type, key, total: bytes.length }), ...encodeParts(key, bytes)]

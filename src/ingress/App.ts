@@ -53,7 +53,7 @@ import type { RouteContext } from "./wire/RouteContext.ts"
 import { Transfers } from "./wire/Transfers.ts"
 import * as WrittenSpace from "./access/WrittenSpace.ts"
 import { type Telemetry, unheard } from "../diagnostic/Telemetry.ts"
-import { HttpTelemetry, type Served } from "./wire/HttpTelemetry.ts"
+import { HttpTelemetry, type ServedRequest } from "./wire/HttpTelemetry.ts"
 import { Runner } from "./wire/Runner.ts"
 
 /** The services that the routes use. */
@@ -174,8 +174,8 @@ export const make = (services: Services, options: Options): App => {
   }
   // Access is decided before Hono, not by middleware: Hono dispatches a route without middleware on a faster path.
   const limited = (request: Request, access: Access.Access, caller: Caller): Response | Promise<Response> => {
-    const given = () => Access.answered(access, (access) => answer(request, access, caller))
-    return limits === undefined ? given() : RateLimit.within(limits, { request, access, connection: caller.address() }, given)
+    const given = () => Access.respond(access, (access) => answer(request, access, caller))
+    return limits === undefined ? given() : RateLimit.respond(limits, { request, access, connection: caller.address() }, given)
   }
   const served = (request: Request, caller: Caller): Response | Promise<Response> => {
     const { address } = caller
@@ -189,7 +189,7 @@ export const make = (services: Services, options: Options): App => {
   }
   const own: App["fetch"] = (request, address = nowhere) => http.observed(request, (each) => served(request, { address, served: each }))
   const cors = Cors.make(options.origins ?? [])
-  return { fetch: cors === undefined ? own : Cors.around(cors, own), take, table }
+  return { fetch: cors === undefined ? own : Cors.wrap(cors, own), take, table }
 }
 
 /** The routes of spaces: those that each runtime has, and those of its slices. */
@@ -208,7 +208,7 @@ const spaceRoutes = (table: SpaceTable, context: RouteContext, slices: ReadonlyA
 /** The caller of a request, and the request as its telemetry follows it. */
 interface Caller {
   readonly address: () => string | undefined
-  readonly served: Served
+  readonly served: ServedRequest
 }
 
 /** The route of webhooks, whose paths are those of the configuration. */
@@ -216,7 +216,7 @@ const WEBHOOK = "webhook"
 
 /** Takes the further signals of a batch of the rate of its caller. */
 const chargeOf = (charges: RateLimit.Parts | undefined, request: Request, access: Access.Access) =>
-  charges && ((count: number): Response | undefined => RateLimit.charged(charges, { request, access, connection: undefined }, count))
+  charges && ((count: number): Response | undefined => RateLimit.chargeBatch(charges, { request, access, connection: undefined }, count))
 
 /** The address of a request that comes from within the process. */
 const nowhere = (): undefined => undefined

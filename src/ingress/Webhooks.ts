@@ -76,7 +76,7 @@ const signalOf = async (request: Request, { hook, now, path, report }: Placed): 
     throw new RequestRefused({ code: `webhook/${fault}`, reason: `The request to the webhook ${path} ${faults[fault]}` })
   }
   const { options } = hook
-  const given = objectOf(Body.parse(Body.decoded(bytes), options.numbers), path)
+  const given = objectOf(Body.parse(Body.decodeText(bytes), options.numbers), path)
   const body = bodyOf(given, path, options)
   let [signal, id]: [PostedSignal | undefined, unknown] = [undefined, verified.id ?? given["id"]]
   try {
@@ -96,7 +96,7 @@ const idOf = (id: unknown, path: string): string => {
     const text = String(id)
     return OwnId.isMinted(text) ? `id ${text}` : text
   }
-  throw misfit(path, `its id is ${Fault.shown(id)}, and a repeated message is known by it. Give the webhook id: (body, headers) => …`)
+  throw misfit(path, `its id is ${Fault.describe(id)}, and a repeated message is known by it. Give the webhook id: (body, headers) => …`)
 }
 
 const misfit = (path: string, reason: string) =>
@@ -105,7 +105,7 @@ const misfit = (path: string, reason: string) =>
 /** @throws RequestRefused */
 const objectOf = (given: unknown, path: string): HookBody => {
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return given as HookBody
-  throw misfit(path, `it is ${Fault.shown(given)}, and no object`)
+  throw misfit(path, `it is ${Fault.describe(given)}, and no object`)
 }
 
 /** The body by the schema of its webhook. @throws RequestRefused */

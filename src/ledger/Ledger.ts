@@ -15,7 +15,7 @@ import type { Told } from "../diagnostic/Reporter.ts"
 import type { Telemetry } from "../diagnostic/Telemetry.ts"
 import type { Parts } from "../frame/Parts.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
-import type { Lists } from "../registry/Bindings.ts"
+import type { BindingLists } from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import type { Timer, TimerChange } from "../stage/CellTimers.ts"
 import type { Caller } from "../stage/RunGrant.ts"
@@ -68,7 +68,7 @@ export interface CommandRule<L extends Kinds, V extends string = string> {
 export interface Opening {
   readonly store: Pick<SpaceStore, "below" | "head">
   readonly documents: Pick<Committed, "read">
-  readonly bindings: Pick<Lists, "cells">
+  readonly bindings: Pick<BindingLists, "cells">
   /** The nominal length of a beat, in milliseconds. */
   readonly tempo: number
 }

@@ -159,7 +159,7 @@ export interface Config extends Secrets.Secured<Settings> {}
 /**
  * A decoded configuration before the check of its tokens.
  */
-export interface Settings extends Secrets.Unsecured {
+export interface Settings extends Secrets.TokenSettings {
   /** The settings of plugins, by their names. */
   readonly parts: Readonly<Record<string, unknown>>
   /** Folders of enzyme modules, relative to the project. */
@@ -243,12 +243,12 @@ export const decode = (
   definition: unknown,
   { isServed = true, variables = {}, ...selection }: Selection = {}
 ): Effect.Effect<Config, InvalidConfig> =>
-  Effect.flatMap(settings(definition, selection), (settings) => secured(settings, variables, isServed))
+  Effect.flatMap(settings(definition, selection), (settings) => withSecrets(settings, variables, isServed))
 
 /**
  * Settings with the tokens of environment variables, see {@link Secrets.withTokens}, and the secrets of webhooks.
  */
-export const secured = (settings: Settings, variables: Secrets.Variables, isServed = true): Effect.Effect<Config, InvalidConfig> =>
+export const withSecrets = (settings: Settings, variables: Secrets.Variables, isServed = true): Effect.Effect<Config, InvalidConfig> =>
   Effect.try({
     try: () => {
       const hooks = Object.entries(settings.ingress).map(([path, hook]) =>

@@ -7,14 +7,14 @@ import * as Effect from "effect/Effect"
 import type { ContentStore } from "../persistence/LargeContent.ts"
 import type { Config } from "./Config.ts"
 import { InvalidConfig } from "./InvalidConfig.ts"
-import type { Found } from "./Loader.ts"
+import type { LoadedModules } from "./Loader.ts"
 import type { ContentSettings } from "./Plugin.ts"
 
 /**
  * Makes the content store of a configuration; `undefined` if it names none.
  */
 export const open = (
-  found: Found,
+  found: LoadedModules,
   { content }: Pick<Config, "content">,
   place: Omit<ContentSettings, "id" | "options">
 ): Effect.Effect<ContentStore | undefined, InvalidConfig> => {

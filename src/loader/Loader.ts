@@ -68,7 +68,7 @@ export interface FoundPlugin {
 /**
  * The loaded modules, valid and broken.
  */
-export interface Found {
+export interface LoadedModules {
   readonly enzymes: ReadonlyArray<FoundEnzyme>
   readonly nodes: ReadonlyArray<FoundNode>
   readonly plugins: ReadonlyArray<FoundPlugin>
@@ -76,13 +76,13 @@ export interface Found {
   /** The names of the disabled enzymes. */
   readonly disabled: ReadonlyArray<string>
   /** The services of the plugins, once they are registered. */
-  readonly services?: ReadonlyArray<PluginServices.Served>
+  readonly services?: ReadonlyArray<PluginServices.PluginProvider>
 }
 
 /** Folders that are searched by default, and so may be absent. */
 const conventional = new Set(["enzymes", "plugins"])
 
-const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [], disabled: [] }
+const none: LoadedModules = { enzymes: [], nodes: [], plugins: [], broken: [], disabled: [] }
 
 /** The maximum number of modules per folder; a larger folder does not hold modules. */
 const MAX_MODULES = 10_000
@@ -93,7 +93,7 @@ const LOADING = 8
 /**
  * Loads all modules of a project. Broken modules are reported and do not stop the others.
  */
-export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Return<Found, never, ModuleHost> {
+export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Return<LoadedModules, never, ModuleHost> {
   const { millis } = sources
   const fromPlugins = merge(yield* Effect.forEach(sources.plugins, (folder) => loadFolder(folder, millis)))
   const missing = sources.required.filter((name) => !fromPlugins.plugins.some(({ plugin }) => plugin.name === name))
@@ -103,11 +103,11 @@ export const load = Effect.fnUntraced(function*(sources: Sources): Effect.fn.Ret
 })
 
 /** The modules without those of plugins that declare what there is already, which are broken. */
-const admitted = (found: Found, commands: ReadonlyArray<string>): Found =>
+const admitted = (found: LoadedModules, commands: ReadonlyArray<string>): LoadedModules =>
   without(found, PluginConflicts.refusals(found.plugins, { commands, fields: FIELDS }))
 
 /** The modules without those of refused plugins, which are broken. */
-const without = (found: Found, refused: ReadonlyArray<ModuleBroken>): Found => {
+const without = (found: LoadedModules, refused: ReadonlyArray<ModuleBroken>): LoadedModules => {
   const isIn = ({ file }: { readonly file: string }): boolean => !refused.some((broken) => broken.file === file)
   if (refused.length === 0) return found
   return { ...found, enzymes: found.enzymes.filter(isIn), plugins: found.plugins.filter(isIn), broken: [...found.broken, ...refused] }
@@ -116,17 +116,20 @@ const without = (found: Found, refused: ReadonlyArray<ModuleBroken>): Found => {
 /**
  * The beginnings of signals that the plugins reserve.
  */
-export const reserved = ({ plugins }: Found): ReadonlyArray<string> => plugins.flatMap(({ plugin }) => plugin.reserved)
+export const reservedSignals = ({ plugins }: LoadedModules): ReadonlyArray<string> => plugins.flatMap(({ plugin }) => plugin.reserved)
 
 /** The modules with the services of their plugins. */
-const served = (found: Found, before: ReadonlyArray<PluginServices.Served> = []): Effect.Effect<Found, never, Kernel> =>
+const served = (
+  found: LoadedModules,
+  before: ReadonlyArray<PluginServices.PluginProvider> = []
+): Effect.Effect<LoadedModules, never, Kernel> =>
   Effect.map(PluginServices.build(found.plugins, before), ({ broken, services }) => ({ ...without(found, broken), services }))
 
 /**
  * Builds the services of the plugins, and registers all enzymes and nodes. The ones that are refused are added to the broken
  * modules; all broken modules are reported.
  */
-export const register = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
+export const register = Effect.fnUntraced(function*(found: LoadedModules): Effect.fn.Return<LoadedModules, never, Kernel> {
   const kernel = yield* Kernel
   const registered = yield* enroll(yield* served(found))
   for (const { file } of registered.broken) yield* kernel.breaks(file)
@@ -139,7 +142,7 @@ const tell = Effect.fnUntraced(function*(broken: ReadonlyArray<ModuleBroken>) {
   for (const module of broken) reporter.report(UnexpectedFailure.of(module))
 })
 
-const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
+const enroll = Effect.fnUntraced(function*(found: LoadedModules): Effect.fn.Return<LoadedModules, never, Kernel> {
   const kernel = yield* Kernel
   const refused: Array<ModuleBroken> = []
   const enzymes: Array<FoundEnzyme> = []
@@ -151,7 +154,7 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
       else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
       continue
     }
-    const bound = PluginServices.bound(item, found.services ?? [])
+    const bound = PluginServices.bindServices(item, found.services ?? [])
     if (Result.isFailure(bound)) {
       refused.push(bound.failure)
       continue
@@ -177,7 +180,7 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
  * The kernel applies all changes at one capture, so no beat sees a part of them. Modules whose declarations contradict each other
  * change nothing: all modules stay as they were.
  */
-export const reload = (before: Found, sources: Sources): Effect.Effect<Found, never, Kernel | ModuleHost> =>
+export const reload = (before: LoadedModules, sources: Sources): Effect.Effect<LoadedModules, never, Kernel | ModuleHost> =>
   // A function of its own, not the result of a call: a build that never reloads leaves it out.
   Effect.gen(function*() {
     const kernel = yield* Kernel
@@ -212,8 +215,8 @@ export const reload = (before: Found, sources: Sources): Effect.Effect<Found, ne
   })
 
 /** The modules of a load, in which a plugin that is broken now keeps its services of before. */
-const keptPlugins = (before: Found, now: Found): Found => {
-  const isBroken = ({ file }: PluginServices.Served): boolean => now.broken.some((broken) => broken.file === file)
+const keptPlugins = (before: LoadedModules, now: LoadedModules): LoadedModules => {
+  const isBroken = ({ file }: PluginServices.PluginProvider): boolean => now.broken.some((broken) => broken.file === file)
   return { ...now, services: [...now.services ?? [], ...(before.services ?? []).filter(isBroken)] }
 }
 
@@ -228,7 +231,7 @@ const clashing = (modules: ReadonlyArray<FoundEnzyme | FoundNode>): ModuleBroken
  * Returns the plugin that provides persistence.
  */
 export const persistence = (
-  found: Found,
+  found: LoadedModules,
   name: string
 ): Effect.Effect<NonNullable<Plugin.Plugin["provides"]["persistence"]>, InvalidConfig> => {
   const named = found.plugins.filter(({ plugin }) => plugin.name === name)
@@ -260,7 +263,7 @@ export type ChannelPlace = Pick<Plugin.ChannelSettings, "root" | "folder" | "hos
  * Makes the channels of a configuration from the providers of the plugins.
  */
 export const channels = (
-  found: Found,
+  found: LoadedModules,
   { channels }: Pick<Config, "channels">,
   place: ChannelPlace
 ): Effect.Effect<ReadonlyArray<Channel.Channel>, InvalidConfig> =>
@@ -294,7 +297,7 @@ export const isModule = (name: string): boolean => /^[^_.].*\.(?:ts|js|mjs)$/.te
  * Decodes a module's default export: an enzyme, a node or a plugin, or an array of enzymes and nodes. The families, cells and signals
  * that it exports beside them are declared, too.
  */
-export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken> => {
+export const decode = (loaded: LoadedModule): Result.Result<LoadedModules, ModuleBroken> => {
   const { file, hash, module, text } = loaded
   const refuse = (reason: string) => Result.fail(new ModuleBroken({ file, reason }))
   if (module === undefined) return refuse("it has no default export. Write: export default Enzyme.make({ … })")
@@ -356,7 +359,7 @@ const withoutTag = <A extends { readonly _tag: string }>({ _tag, ...definition }
 /**
  * Fails a module that does not load within a time limit. The host cannot stop its import; the result is ignored.
  */
-export const within = (file: string, millis: number) => <A, E>(load: Effect.Effect<A, E>): Effect.Effect<A, E | ModuleBroken> =>
+export const limitLoad = (file: string, millis: number) => <A, E>(load: Effect.Effect<A, E>): Effect.Effect<A, E | ModuleBroken> =>
   Effect.timeoutOrElse(load, {
     duration: millis,
     orElse: () => {
@@ -365,7 +368,7 @@ export const within = (file: string, millis: number) => <A, E>(load: Effect.Effe
     }
   })
 
-const loadFolder = Effect.fnUntraced(function*(folder: string, millis: number): Effect.fn.Return<Found, never, ModuleHost> {
+const loadFolder = Effect.fnUntraced(function*(folder: string, millis: number): Effect.fn.Return<LoadedModules, never, ModuleHost> {
   const host = yield* ModuleHost
   const listed = yield* Effect.result(host.files(folder))
   if (Result.isFailure(listed)) return { ...none, broken: [listed.failure] }
@@ -380,13 +383,13 @@ const loadFolder = Effect.fnUntraced(function*(folder: string, millis: number): 
   return merge(yield* Effect.forEach(names, (name) => loadModule(`${folder}/${name}`, millis), { concurrency: LOADING }))
 })
 
-const loadModule = Effect.fnUntraced(function*(file: string, millis: number): Effect.fn.Return<Found, never, ModuleHost> {
+const loadModule = Effect.fnUntraced(function*(file: string, millis: number): Effect.fn.Return<LoadedModules, never, ModuleHost> {
   const host = yield* ModuleHost
-  const result = Result.flatMap(yield* Effect.result(within(file, millis)(host.load(file))), decode)
+  const result = Result.flatMap(yield* Effect.result(limitLoad(file, millis)(host.load(file))), decode)
   return Result.isSuccess(result) ? result.success : { ...none, broken: [result.failure] }
 })
 
-const merge = (parts: ReadonlyArray<Found>): Found => ({
+const merge = (parts: ReadonlyArray<LoadedModules>): LoadedModules => ({
   enzymes: parts.flatMap((part) => part.enzymes),
   nodes: parts.flatMap((part) => part.nodes),
   plugins: parts.flatMap((part) => part.plugins),

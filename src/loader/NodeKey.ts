@@ -10,12 +10,12 @@ import { InvalidConfig } from "./InvalidConfig.ts"
 import type { SecretPlace } from "./PluginOptions.ts"
 
 /** Reads the text at a place; "" for a variable that is not set. It throws what a host throws for a file that it cannot read. */
-export type Read = (place: SecretPlace) => string
+export type ReadSecret = (place: SecretPlace) => string
 
 /**
  * The key that signs, or `undefined` where the configuration names none.
  */
-export const signer = (place: SecretPlace | undefined, read: Read): Effect.Effect<Signature.Signer | undefined, InvalidConfig> => {
+export const signer = (place: SecretPlace | undefined, read: ReadSecret): Effect.Effect<Signature.Signer | undefined, InvalidConfig> => {
   if (place === undefined) return Effect.succeed(undefined)
   const name = "env" in place ? `the variable ${place.env}` : `the file ${place.file}`
   const text = Effect.try({

@@ -13,7 +13,7 @@ interface Declared {
 }
 
 /** The names that the runtime itself has. */
-export interface Taken {
+export interface RuntimeNames {
   /** The commands of the command line. */
   readonly commands: ReadonlyArray<string>
   /** The fields of the configuration. */
@@ -45,7 +45,7 @@ const conflictOf = ({ commands, name, reserved, settings }: Plugin, owners: Owne
 /**
  * The refusals of plugins that declare a command, settings or signals of the runtime, or of a plugin before them.
  */
-export const refusals = (plugins: ReadonlyArray<Declared>, { commands, fields }: Taken): ReadonlyArray<ModuleBroken> => {
+export const refusals = (plugins: ReadonlyArray<Declared>, { commands, fields }: RuntimeNames): ReadonlyArray<ModuleBroken> => {
   const owners: Owners = {
     commands: new Map(commands.map((name) => [name, "the command line"])),
     fields: new Map(fields.map((name) => [name, "the runtime"])),

@@ -23,13 +23,13 @@ interface Given {
 }
 
 /** The built services of a plugin, with its module. */
-export interface Served extends Pick<Given, "file" | "hash">, Pick<Provided, "retire"> {
+export interface PluginProvider extends Pick<Given, "file" | "hash">, Pick<Provided, "retire"> {
   readonly provider: Services.Provider
 }
 
 /** The services of several plugins, and the plugins that are refused. */
-export interface Built {
-  readonly services: ReadonlyArray<Served>
+export interface BuiltServices {
+  readonly services: ReadonlyArray<PluginProvider>
   readonly broken: ReadonlyArray<ModuleBroken>
 }
 
@@ -41,7 +41,7 @@ const brokenBy = (file: string, refusal: Services.ServiceRefused): ModuleBroken 
 export const labelOf = ({ name }: Pick<Plugin, "name">): string => `the plugin "${name}"`
 
 /** The refusal of a provider with a service of one before it. */
-const taken = ({ label }: Services.Provider, key: string, { provider }: Served): Services.ServiceRefused => {
+const taken = ({ label }: Services.Provider, key: string, { provider }: PluginProvider): Services.ServiceRefused => {
   const reason = `it provides ${JSON.stringify(key)}, which ${provider.label} provides, too. Leave one of the two out`
   return new Services.ServiceRefused({ code: "service/taken", label, reason })
 }
@@ -51,8 +51,8 @@ const taken = ({ label }: Services.Provider, key: string, { provider }: Served):
  */
 export const build = Effect.fnUntraced(function*(
   plugins: ReadonlyArray<Given>,
-  before: ReadonlyArray<Served>
-): Effect.fn.Return<Built, never, Kernel> {
+  before: ReadonlyArray<PluginProvider>
+): Effect.fn.Return<BuiltServices, never, Kernel> {
   const kernel = yield* Kernel
   const built = yield* Effect.forEach(plugins.filter(({ plugin }) => plugin.services !== undefined), (given) => {
     const { file, hash, plugin, text } = given
@@ -62,12 +62,12 @@ export const build = Effect.fnUntraced(function*(
     // A program that gives its modules itself has no texts of them.
     const code = hash === "" ? undefined : { plugin: plugin.name, hash, text }
     return kernel.provide(plugin.services!, label).pipe(
-      Effect.map(({ context, retire }): Served => ({ file, hash, retire, provider: { label, code, context } })),
+      Effect.map(({ context, retire }): PluginProvider => ({ file, hash, retire, provider: { label, code, context } })),
       Effect.result,
       Effect.map((result) => [file, result] as const)
     )
   }, { concurrency: "unbounded" })
-  const services: Array<Served> = []
+  const services: Array<PluginProvider> = []
   const broken: Array<ModuleBroken> = []
   for (const [file, result] of built) {
     const refusal = Result.isFailure(result) ? result.failure : refusalOf(result.success, services)
@@ -80,11 +80,11 @@ export const build = Effect.fnUntraced(function*(
 })
 
 /** Ends the layers of services that are not among those in use. */
-export const retire = (all: ReadonlyArray<Served>, used: ReadonlyArray<Served>): Effect.Effect<void> =>
+export const retire = (all: ReadonlyArray<PluginProvider>, used: ReadonlyArray<PluginProvider>): Effect.Effect<void> =>
   Effect.forEach(all.filter((served) => !used.includes(served)), ({ retire }) => retire, { discard: true })
 
 /** The refusal of services of which others have one already. */
-const refusalOf = ({ provider }: Served, others: ReadonlyArray<Served>): Services.ServiceRefused | undefined => {
+const refusalOf = ({ provider }: PluginProvider, others: ReadonlyArray<PluginProvider>): Services.ServiceRefused | undefined => {
   for (const key of Services.provided(provider)) {
     const other = others.find((other) => other.provider.context.mapUnsafe.has(key))
     if (other !== undefined) return taken(provider, key, other)
@@ -93,10 +93,10 @@ const refusalOf = ({ provider }: Served, others: ReadonlyArray<Served>): Service
 }
 
 /** An enzyme with its services; fails with the reason why it cannot have them. */
-export const bound = (
+export const bindServices = (
   { enzyme, file }: { readonly enzyme: Enzyme; readonly file: string },
-  services: ReadonlyArray<Served>
-): Result.Result<Services.Bound, ModuleBroken> => {
+  services: ReadonlyArray<PluginProvider>
+): Result.Result<Services.BoundEnzyme, ModuleBroken> => {
   try {
     return Result.succeed(Services.bind(enzyme, services.map(({ provider }) => provider)))
   } catch (error) {
@@ -112,7 +112,7 @@ interface Taker {
 }
 
 /** Whether an enzyme has the services that the plugins provide now. */
-export const stays = ({ enzyme, services = [] }: Taker, now: ReadonlyArray<Served> = []): boolean => {
+export const stays = ({ enzyme, services = [] }: Taker, now: ReadonlyArray<PluginProvider> = []): boolean => {
   if (services.length === 0) return true
   const providers = now.map(({ provider }) => provider)
   return enzyme.services.every((key) => services.some((provider) => provider === Services.providerOf(key, providers)))

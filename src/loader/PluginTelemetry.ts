@@ -13,7 +13,7 @@ import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
-import type { Found } from "./Loader.ts"
+import type { LoadedModules } from "./Loader.ts"
 
 /** The choices of the runtime: the time limit of one layer, in milliseconds, and the reporter of those that fail. */
 interface Rules {
@@ -26,7 +26,7 @@ interface Rules {
  * that fails, or that is not built in time, is reported under the name of its plugin, and left out.
  */
 export const open = Effect.fnUntraced(function*(
-  { plugins }: Pick<Found, "plugins">,
+  { plugins }: Pick<LoadedModules, "plugins">,
   { millis, reporter }: Rules
 ): Effect.fn.Return<Context.Context<never>, never, Scope.Scope> {
   // By name, since a plugin may have a copy of the library, with a default registry of its own.
@@ -43,7 +43,8 @@ export const open = Effect.fnUntraced(function*(
 })
 
 /** Whether a plugin takes the telemetry of the runtime. */
-export const isGiven = ({ plugins }: Pick<Found, "plugins">): boolean => plugins.some(({ plugin }) => plugin.telemetry !== undefined)
+export const isGiven = ({ plugins }: Pick<LoadedModules, "plugins">): boolean =>
+  plugins.some(({ plugin }) => plugin.telemetry !== undefined)
 
 const merged = (all: Context.Context<never>, more: Context.Context<never>): Context.Context<never> => {
   const [known, loggers] = [Context.getOrUndefined(all, Logger.CurrentLoggers), Context.getOrUndefined(more, Logger.CurrentLoggers)]

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Found } from "./Loader.ts"
+import type { LoadedModules } from "./Loader.ts"
 import type { Plugin } from "./Plugin.ts"
 
 /**
@@ -26,7 +26,7 @@ export interface ModuleChanges {
  * The result of a reload after a change of files.
  */
 export interface ReloadResult extends ModuleChanges {
-  readonly found: Found
+  readonly found: LoadedModules
   /** The changed files, relative to the project. */
   readonly files: ReadonlyArray<string>
   /** The time from the first change to the swap, in whole milliseconds. */
@@ -38,7 +38,7 @@ export interface ReloadResult extends ModuleChanges {
 /**
  * The difference between two loads.
  */
-export const between = (before: Found, now: Found): ModuleChanges => {
+export const between = (before: LoadedModules, now: LoadedModules): ModuleChanges => {
   const enzymes = now.enzymes.filter((item) => !before.enzymes.includes(item)).map(({ enzyme }) => enzyme.name)
   const nodes = now.nodes.filter((item) => !before.nodes.includes(item)).map(({ node }) => node.name)
   const [was, is] = [before, now].map(namesOf) as [ReadonlySet<string>, ReadonlySet<string>]
@@ -52,7 +52,7 @@ export const between = (before: Found, now: Found): ModuleChanges => {
   }
 }
 
-const namesOf = ({ enzymes, nodes }: Found): ReadonlySet<string> =>
+const namesOf = ({ enzymes, nodes }: LoadedModules): ReadonlySet<string> =>
   new Set([...enzymes.map(({ enzyme }) => enzyme.name), ...nodes.map(({ node }) => node.name)])
 
 /** Whether a plugin gives what a runtime takes at its start alone: other things than enzymes and their services. */
@@ -62,8 +62,8 @@ const isFixed = ({ provides, reserved, settings, telemetry }: Plugin): boolean =
 /**
  * The files of plugins that are new, gone or changed, and that give more than enzymes and their services.
  */
-export const changedPlugins = (before: Found, now: Found): ReadonlyArray<string> => {
-  const differs = (some: Found, others: Found) =>
+export const changedPlugins = (before: LoadedModules, now: LoadedModules): ReadonlyArray<string> => {
+  const differs = (some: LoadedModules, others: LoadedModules) =>
     some.plugins.filter(({ file, hash, plugin }) =>
       isFixed(plugin) && !others.plugins.some((other) => other.file === file && other.hash === hash))
   const broken = new Set(now.broken.map(({ file }) => file))

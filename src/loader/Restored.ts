@@ -28,7 +28,7 @@ export const layer: Layer.Layer<never, never, ModuleHost> = Layer.effect(
     const { limits: { moduleMillis, serviceMillis } } = yield* KernelSettings
     const run = Effect.runPromiseWith(yield* Effect.context<Scope.Scope>())
     const built = new Map<string, Provider>()
-    const servicesOf = Effect.fnUntraced(function*({ plugins: [found] }: Loader.Found) {
+    const servicesOf = Effect.fnUntraced(function*({ plugins: [found] }: Loader.LoadedModules) {
       if (found?.plugin.services === undefined) return undefined
       const { hash, plugin, text } = found
       const known = built.get(hash)
@@ -43,7 +43,7 @@ export const layer: Layer.Layer<never, never, ModuleHost> = Layer.effect(
     })
     return (hash, text) =>
       run(host.restore(hash, text).pipe(
-        Loader.within(hash, moduleMillis),
+        Loader.limitLoad(hash, moduleMillis),
         Effect.flatMap((loaded) => Effect.fromResult(Loader.decode(loaded))),
         Effect.flatMap((found) =>
           Effect.map(servicesOf(found), (services) => ({

@@ -25,7 +25,7 @@ export interface ReaderToken extends Clearance {
 }
 
 /** The settings to which the tokens belong. */
-export interface Unsecured {
+export interface TokenSettings {
   /** The host name or address to listen on. */
   readonly host: string
   /** The bearer token of callers. */
@@ -35,7 +35,7 @@ export interface Unsecured {
 }
 
 /** Settings with a token for each reader. */
-export type Secured<A extends Unsecured> = Omit<A, "readers"> & { readonly readers: ReadonlyArray<ReaderToken> }
+export type Secured<A extends TokenSettings> = Omit<A, "readers"> & { readonly readers: ReadonlyArray<ReaderToken> }
 
 /** The variable with the token of the operator. */
 const OPERATOR = "SYSTOLE_TOKEN"
@@ -51,7 +51,7 @@ export const variableOf = (reader: string): string => `${OPERATOR}_${reader.toUp
  *
  * @throws InvalidConfig
  */
-export const withTokens = <A extends Unsecured>(settings: A, variables: Variables, isServed = true): Secured<A> => {
+export const withTokens = <A extends TokenSettings>(settings: A, variables: Variables, isServed = true): Secured<A> => {
   const refuse = (reason: string): never => {
     throw new InvalidConfig({ reason })
   }
@@ -84,7 +84,7 @@ export const withTokens = <A extends Unsecured>(settings: A, variables: Variable
 }
 
 /** The variables whose values are tokens of these settings. */
-export const namesOf = ({ readers }: Pick<Unsecured, "readers">): ReadonlyArray<string> =>
+export const namesOf = ({ readers }: Pick<TokenSettings, "readers">): ReadonlyArray<string> =>
   [OPERATOR, ...readers.map(({ name }) => variableOf(name))]
 
 /**

@@ -20,7 +20,7 @@ const unsetIn = (text: string, variables: Variables): ReadonlyArray<string> => {
 /**
  * The refusal with the unset variables that the text of the configuration reads, if it refuses a value that is not there.
  */
-export const named = (refusal: InvalidConfig, text: string | undefined, variables: Variables): InvalidConfig => {
+export const explain = (refusal: InvalidConfig, text: string | undefined, variables: Variables): InvalidConfig => {
   const names = refusal.isUnset ? unsetIn(text ?? "", variables) : []
   if (names.length === 0) return refusal
   const many = names.length > 1

@@ -220,7 +220,7 @@ const textsOf = ({ secrets }: Webhook): ReadonlyArray<string> =>
   secrets.flatMap((secret) => Redacted.is(secret) ? [Redacted.value(secret)] : [])
 
 /** The result of a verification: the id of the message as its headers give it, or the fault. */
-export type Verified = { readonly id: string | null | undefined } | { readonly fault: "signature" | "timestamp" }
+export type Verification = { readonly id: string | null | undefined } | { readonly fault: "signature" | "timestamp" }
 
 /** A request of a webhook. */
 export interface Delivery {
@@ -237,7 +237,7 @@ const TOLERANCE = 300
 /**
  * Verifies the signature of a raw body with each of the secrets, and then its time.
  */
-export const verify = (webhook: Webhook, { body, headers, now }: Delivery): Verified => {
+export const verify = (webhook: Webhook, { body, headers, now }: Delivery): Verification => {
   const { scheme = "standard", tolerance = TOLERANCE } = webhook.options
   const { claim, form, key } = schemes[scheme]
   const { before, id, seconds, signatures } = claim(headers)

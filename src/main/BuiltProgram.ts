@@ -11,14 +11,14 @@ import * as Arguments from "../cli/Arguments.ts"
 import { CliFailure, exits } from "../cli/CliFailure.ts"
 import * as Config from "../loader/Config.ts"
 import type { ModuleHost } from "../loader/ModuleHost.ts"
-import type { Built } from "./composition/Built.ts"
+import type { BuiltProject } from "./composition/Built.ts"
 import type * as Main from "./Main.ts"
 import * as ManifestModules from "./module/ManifestModules.ts"
 
 /**
  * The program of a build. Without the name of a command, it starts the project.
  */
-export const program = (built: Built, args: ReadonlyArray<string>): Main.Program => ({
+export const program = (built: BuiltProject, args: ReadonlyArray<string>): Main.Program => ({
   plugins: Effect.succeed(built.commands ?? []),
   version: built.version,
   installation: built.version,
@@ -46,7 +46,7 @@ const refuse = (message: string) => Effect.fail(new CliFailure({ exit: exits.usa
 /**
  * The modules of a build. Their texts lie beside it, so that its stores hold the code that they ran.
  */
-export const modules = ({ kept, manifest }: Built): Layer.Layer<ModuleHost> => ManifestModules.layer(manifest, { kept, textOf })
+export const modules = ({ kept, manifest }: BuiltProject): Layer.Layer<ModuleHost> => ManifestModules.layer(manifest, { kept, textOf })
 
 /** Reads the text of a module; `undefined` if the folder of texts was left out. */
 const textOf = (hash: string): string | undefined => {
@@ -62,7 +62,7 @@ const textOf = (hash: string): string | undefined => {
  * The configuration of a build, with the tokens of this process.
  */
 export const config = (
-  { environment: own, hasToken, settings }: Built,
+  { environment: own, hasToken, settings }: BuiltProject,
   environment = own,
   isServed = true
 ): Effect.Effect<Config.Config, Config.InvalidConfig> => {
@@ -74,5 +74,5 @@ export const config = (
     return refuse("the project has a token, and a build contains none. Set SYSTOLE_TOKEN in the environment")
   }
   const { check, create } = settings
-  return Config.secured({ ...settings, check, create, token: undefined }, process.env, isServed)
+  return Config.withSecrets({ ...settings, check, create, token: undefined }, process.env, isServed)
 }

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Fetch } from "../cli/Host.ts"
-import type { Built } from "./composition/Built.ts"
+import type { BuiltProject } from "./composition/Built.ts"
 import * as BuiltProgram from "./BuiltProgram.ts"
 import { platform } from "./deno.ts"
 import * as Main from "./Main.ts"
@@ -55,7 +55,7 @@ class Requests {
  * Starts the project of a build when Deno listens. The address of the configuration has no effect. Without a token, an address that
  * other machines reach ends the process.
  */
-export const start = (built: Built, args: ReadonlyArray<string>): Handler => {
+export const start = (built: BuiltProject, args: ReadonlyArray<string>): Handler => {
   const listening = Promise.withResolvers<Address>()
   const requests = new Requests()
   const program: Main.Program = {

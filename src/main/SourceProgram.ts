@@ -34,7 +34,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
   return {
     version: Installation.version(),
     args,
-    plugins: Effect.provide(PluginCommands.called({ args, own: Cli.names(Slices.all), definition }), passing),
+    plugins: Effect.provide(PluginCommands.commandsFor({ args, own: Cli.names(Slices.all), definition }), passing),
     installation: Installation.specifier(),
     modules,
     passing,
@@ -44,7 +44,7 @@ export const program = (root: string, args: ReadonlyArray<string>): Main.Program
       Effect.provide(Effect.flatMap(loaded, ({ module, text }) =>
         Effect.flatMap(PluginParts.find(module, environment), (found) =>
           Config.decode(module, { environment, isServed, variables: process.env, parts: found.parts }).pipe(
-            Effect.mapError((refusal) => PluginParts.explained(UnsetVariables.named(refusal, text, process.env), found))
+            Effect.mapError((refusal) => PluginParts.explain(UnsetVariables.explain(refusal, text, process.env), found))
           ))), passing),
     configuration: Effect.map(loaded, ({ hash }) => hash),
     confine: (config) => confine(root, config),
@@ -66,7 +66,7 @@ type Loaded = Partial<Pick<LoadedModule, "hash" | "module" | "text">>
 const loaded: Effect.Effect<Loaded, Config.InvalidConfig | ModuleBroken, ModuleHost> = Effect.gen(function*() {
   const host = yield* ModuleHost
   if ((yield* host.files("."))?.includes(Config.FILE) !== true) return {}
-  const found = yield* host.load(Config.FILE).pipe(Loader.within(Config.FILE, defaults.moduleMillis))
+  const found = yield* host.load(Config.FILE).pipe(Loader.limitLoad(Config.FILE, defaults.moduleMillis))
   if (found.module !== undefined) return found
   return yield* Effect.fail(new Config.InvalidConfig({ reason: "it has no default export. Write: export default defineConfig({ … })" }))
 })

@@ -19,7 +19,7 @@ import * as Vocabulary from "./Vocabulary.ts"
 import * as Watches from "./Watches.ts"
 
 /** A continuation or time-out signal to a watcher that is removed. */
-export interface Sent {
+export interface WatchSignal {
   readonly signal: string
   readonly target: string
   readonly payload: Document.Document | undefined
@@ -30,7 +30,7 @@ export interface Sent {
 }
 
 /** A watcher that expired, or that can no longer be met because its operation closed. */
-export interface Lost {
+export interface LostWatch {
   readonly watch: Watches.Watch
   readonly why: "timeout" | "closed"
 }
@@ -43,9 +43,9 @@ export interface Attention {
 }
 
 /** The effects of a beat on its operations. */
-export interface Advanced {
-  readonly sent: ReadonlyArray<Sent>
-  readonly lost: ReadonlyArray<Lost>
+export interface OperationEffects {
+  readonly sent: ReadonlyArray<WatchSignal>
+  readonly lost: ReadonlyArray<LostWatch>
   readonly attention: ReadonlyArray<Attention>
   /** Watchers that the beat added, and watchers that it removed. */
   readonly opened: ReadonlyArray<Watches.Watch>
@@ -69,7 +69,7 @@ interface Numbered {
   readonly next: Numbers
 }
 
-const nothing: Advanced = { sent: [], lost: [], attention: [], opened: [], gone: [] }
+const nothing: OperationEffects = { sent: [], lost: [], attention: [], opened: [], gone: [] }
 
 /**
  * The operations of one beat.
@@ -172,7 +172,7 @@ export class Advance {
   }
 
   /** Ends the beat: sends continuations and time-outs, and removes their watchers. `due` are the expired watchers. */
-  finish(due: ReadonlyArray<Watches.Watch>): Advanced {
+  finish(due: ReadonlyArray<Watches.Watch>): OperationEffects {
     if (this.statuses.size === 0 && due.length === 0) return nothing
     const armed = [...this.armed].sort(([a], [b]) => Watches.inOrder(a, b))
     const lost = this.lost(due)
@@ -188,8 +188,8 @@ export class Advance {
     return { sent, lost, attention, gone, opened: opened.filter((watch) => !left.has(watch)) }
   }
 
-  private lost(due: ReadonlyArray<Watches.Watch>): ReadonlyArray<Lost> {
-    const lost = new Map<Watches.Watch, Lost>()
+  private lost(due: ReadonlyArray<Watches.Watch>): ReadonlyArray<LostWatch> {
+    const lost = new Map<Watches.Watch, LostWatch>()
     for (const watch of due) if (!watch.gone && !this.armed.has(watch)) lost.set(watch, { watch, why: "timeout" })
     for (const [oid, { status }] of this.statuses) {
       if (status === undefined) continue
@@ -200,7 +200,7 @@ export class Advance {
     return [...lost.values()].sort((a, b) => Watches.inOrder(a.watch, b.watch))
   }
 
-  private sentTo(watch: Watches.Watch, { depth, timeout }: Pick<Sent, "depth"> & { readonly timeout: boolean }): Sent {
+  private sentTo(watch: Watches.Watch, { depth, timeout }: Pick<WatchSignal, "depth"> & { readonly timeout: boolean }): WatchSignal {
     const place = Dossier.watcherAddress(watch.oid, watch.number)
     const { cont } = Document.read(this.stage.newest(place.key), []) as unknown as Dossier.Watcher
     return {

@@ -13,7 +13,7 @@ import type { Draft } from "../stage/Draft.ts"
 import { InvalidSignal } from "../stage/OutgoingSignal.ts"
 import type { OperationRequest, Operations } from "../stage/Launch.ts"
 import type { OperationLaunch, OperationStart } from "../stage/Launches.ts"
-import { Advance, type Advanced } from "./Advance.ts"
+import { Advance, type OperationEffects } from "./Advance.ts"
 import * as Dossier from "./Dossier.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, OperationHeld, WatchersFull } from "./OperationError.ts"
 import * as Verbs from "./Verbs.ts"
@@ -32,7 +32,7 @@ export type OperationCommand =
 /** The operations of one beat, and the result of their commit. */
 interface Work {
   readonly advance: Advance
-  advanced: Advanced | undefined
+  advanced: OperationEffects | undefined
 }
 
 interface Op {
@@ -63,14 +63,14 @@ const onOperation = <V extends Exclude<OperationCommand["verb"], "start">>(
 
 const commands: Ledger<Op>["commands"] = {
   start: { runsWhileHalted: true, execute: (draft, { request, value }) => Verbs.start(draft, request, value) },
-  state: onOperation((draft, command) => Verbs.setState(draft, { ...command, oid: Verbs.owned(command.oid) })),
+  state: onOperation((draft, command) => Verbs.setState(draft, { ...command, oid: Verbs.requireOwned(command.oid) })),
   await: onOperation((draft, command, beat) =>
     Verbs.watch(draft, { ...command, payload: command.value }, {
       enzyme: Dossier.OUTSIDE,
       hears: (signal, target) => beat.hears(signal, target),
       open: () => beat.state.size
     })),
-  close: onOperation((draft, command) => Verbs.close(draft, { ...command, oid: Verbs.owned(command.oid), summary: command.value }))
+  close: onOperation((draft, command) => Verbs.close(draft, { ...command, oid: Verbs.requireOwned(command.oid), summary: command.value }))
 }
 
 const workOf = (beat: Beat): Work => beat.work ??= { advance: new Advance(beat.stage, beat.moment, beat.state), advanced: undefined }

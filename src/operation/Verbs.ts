@@ -42,10 +42,10 @@ export interface Awaiting {
  */
 export const make = (draft: Draft, awaiting: Awaiting): Operations => ({
   start: (request) => draft.guarded(() => start(draft, request, encoded(request.payload))),
-  setState: (oid, state, note) => draft.guarded(() => told(() => setState(draft, { oid: owned(oid), state, ...note }))),
+  setState: (oid, state, note) => draft.guarded(() => told(() => setState(draft, { oid: requireOwned(oid), state, ...note }))),
   await: (oid, want, then) => draft.guarded(() => watch(draft, { ...then, oid, want, payload: encoded(then.payload) }, awaiting)),
   close: (oid, status, summary) =>
-    draft.guarded(() => told(() => close(draft, { oid: owned(oid), status, summary: encoded(summary) }))),
+    draft.guarded(() => told(() => close(draft, { oid: requireOwned(oid), status, summary: encoded(summary) }))),
   get: (oid) => draft.guarded(() => {
     const live = Dossier.isOid(oid) ? read(draft, oid) : undefined
     return live === undefined ? undefined : Dossier.summary(oid, live)
@@ -73,7 +73,7 @@ const refusals = [InvalidOperation, OperationAbsent, OperationClosed, OperationH
  *
  * @throws OperationHeld
  */
-export const owned = (oid: string): string => {
+export const requireOwned = (oid: string): string => {
   if (Dossier.isOid(oid) && Dossier.isOfRuntime(oid)) throw new OperationHeld({ oid })
   return oid
 }

@@ -65,7 +65,7 @@ export interface ContentStore {
 /**
  * A page of a list that ends: a store with pages out of the order of keys has no more.
  */
-export const listed = async (store: Pick<ContentStore, "list">, prefix: string, after: string): Promise<ObjectPage> => {
+export const nextPage = async (store: Pick<ContentStore, "list">, prefix: string, after: string): Promise<ObjectPage> => {
   const { more, objects } = await store.list(prefix, after)
   return { objects, more: more && (objects.at(-1)?.key ?? "") > after }
 }

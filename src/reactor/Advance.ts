@@ -19,7 +19,7 @@ import * as OpenRequests from "./OpenRequests.ts"
 import { BROKEN_OFF, ETIMEDOUT, HELD, INTERRUPTED } from "./Failures.ts"
 import * as Requests from "./Request.ts"
 import * as Watchers from "./Watchers.ts"
-import { type Finished, workOf } from "./Work.ts"
+import { type FinishedRequest, workOf } from "./Work.ts"
 
 /** The longest wait between attempts, in beats. */
 const MAX_BACKOFF = 64
@@ -167,7 +167,7 @@ const put = ({ stage }: Beat, { oid, rid }: Pick<OpenRequests.Open, "oid" | "rid
   stage.put(Requests.address(oid, rid), Requests.write(request), CAPTURE)
 
 /** Writes a result. Its signal follows at the commit; a durable run that awaits it continues. */
-const finish = (beat: Beat, finished: Finished, writer: number): void => {
+const finish = (beat: Beat, finished: FinishedRequest, writer: number): void => {
   const { open, request: { retry_beat: _beat, retry_ms: _ms, ...request } } = finished
   beat.stage.put(Requests.address(open.oid, open.rid), Requests.write(request), writer)
   beat.stage.put(Requests.indexAddress(open.rid), undefined, writer)

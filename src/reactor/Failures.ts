@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { Failed } from "./OpenRequests.ts"
+import type { FailedAttempt } from "./OpenRequests.ts"
 
 /** A request that missed its deadline: `ETIMEDOUT`. */
-export const ETIMEDOUT: Failed = { errno: -110, code: "io/timeout", retryable: false }
+export const ETIMEDOUT: FailedAttempt = { errno: -110, code: "io/timeout", retryable: false }
 
 /** Requests that ended without an answer of their channel: `ECANCELED` and `EINTR`. */
-export const INTERRUPTED: { readonly cancelled: Failed; readonly restarted: Failed; readonly takenBack: Failed } = {
+export const INTERRUPTED: { readonly cancelled: FailedAttempt; readonly restarted: FailedAttempt; readonly takenBack: FailedAttempt } = {
   takenBack: { errno: -125, code: "io/taken-back", retryable: false },
   cancelled: { errno: -125, code: "io/cancelled", retryable: false },
   restarted: { errno: -4, code: "io/interrupted", retryable: true }
@@ -19,10 +19,10 @@ export const INTERRUPTED: { readonly cancelled: Failed; readonly restarted: Fail
 export const BROKEN_OFF: ReadonlyArray<number> = [-104, -103, -32]
 
 /** An attempt that its space held back, because it is paused or about to be: `EAGAIN`. It began nowhere. */
-export const HELD: Failed = { errno: -11, code: "io/held", retryable: true }
+export const HELD: FailedAttempt = { errno: -11, code: "io/held", retryable: true }
 
 /** A request to a channel that the configuration no longer has: `ENODEV`. */
-export const CHANNEL_GONE: Failed = { errno: -19, code: "io/channel-absent", retryable: false }
+export const CHANNEL_GONE: FailedAttempt = { errno: -19, code: "io/channel-absent", retryable: false }
 
 /** A result that cannot be stored, such as a function, a cycle, or a negative number of bytes: `EINVAL`. */
-export const INVALID_RESULT: Failed = { errno: -22, code: "io/result-invalid", retryable: false }
+export const INVALID_RESULT: FailedAttempt = { errno: -22, code: "io/result-invalid", retryable: false }

@@ -9,7 +9,7 @@
 import * as Document from "../cell/Document.ts"
 import type { InputRule } from "../ledger/Ledger.ts"
 import type { IoKinds } from "./Kinds.ts"
-import type { Asked, Completion, OpenRequests } from "./OpenRequests.ts"
+import type { UsedInput, Completion, OpenRequests } from "./OpenRequests.ts"
 import type { DeclaredChannel } from "./Request.ts"
 
 /** The most completions of one beat, and the most characters of their values; one is always taken. */
@@ -33,9 +33,9 @@ interface Recorded {
 
 const none: ReadonlyArray<Completion> = []
 
-const nothingAsked = (): Asked => ({ limit: false, channels: new Set(), rooms: new Set(), depths: new Map() })
+const nothingAsked = (): UsedInput => ({ limit: false, channels: new Set(), rooms: new Set(), depths: new Map() })
 
-const isAsked = (asked: Asked | undefined): boolean =>
+const isAsked = (asked: UsedInput | undefined): boolean =>
   asked === undefined || asked.limit || asked.channels.size > 0 || asked.depths.size > 0
 
 /** The completions that one beat takes: the earliest arrived, in the order of their submission. */

@@ -13,7 +13,7 @@ import type { LiveHost, LiveLedger, SpaceMoment } from "../ledger/Ledger.ts"
 import { type Channel, ChannelError, type Job } from "./Channel.ts"
 import { CHANNEL_GONE, HELD, INTERRUPTED } from "./Failures.ts"
 import type { Output } from "./Kinds.ts"
-import { type Failed, type Open, type OpenRequests, payloadOf } from "./OpenRequests.ts"
+import { type FailedAttempt, type Open, type OpenRequests, payloadOf } from "./OpenRequests.ts"
 import type { JobOutcome } from "./JobQueue.ts"
 import type { Reactor } from "./Reactor.ts"
 import { type CountedJob, RequestMetrics, viewOf } from "./RequestMetrics.ts"
@@ -167,7 +167,7 @@ export class LiveRequests implements LiveLedger<Output> {
   }
 
   /** Ends an attempt that no channel executes. */
-  private refuse({ rid }: Open, { attempt }: Pick<Requests.Request, "attempt">, failure: Failed): void {
+  private refuse({ rid }: Open, { attempt }: Pick<Requests.Request, "attempt">, failure: FailedAttempt): void {
     this.state.arrive({ rid, attempt, bytes: undefined, value: undefined, failure, shim: false })
     this.host.wake()
   }

@@ -23,13 +23,13 @@ export interface Completion {
   /** The value of the result; `undefined` without one and for a failure. */
   readonly value: Document.Document | undefined
   /** The failure; `undefined` for a success. */
-  readonly failure: Failed | undefined
+  readonly failure: FailedAttempt | undefined
   /** Whether the attempt is the first of this opening on a channel that runs on a shim. */
   readonly shim: boolean
 }
 
 /** The failure of an attempt. */
-export interface Failed {
+export interface FailedAttempt {
   readonly errno: number
   readonly code: string
   readonly retryable: boolean
@@ -51,11 +51,11 @@ export interface Input {
   /** In a replay, the recorded lengths of signal chains, by event; `undefined` in a live beat. */
   readonly depths: ReadonlyMap<string, number> | undefined
   /** The parts that a run read. */
-  readonly asked: Asked
+  readonly asked: UsedInput
 }
 
 /** The parts of the input that a decision depended on. */
-export interface Asked {
+export interface UsedInput {
   limit: boolean
   readonly channels: Set<string>
   readonly rooms: Set<string>

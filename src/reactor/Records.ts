@@ -50,18 +50,18 @@ const reactorFields: Readonly<Record<keyof ReactorRecord, Test>> = {
 }
 
 /** A record by its name in the dossier. */
-export interface Named<Fields> {
+export interface NamedRecord<Fields> {
   readonly oid: string
   readonly name: string
   readonly fields: Fields
 }
 
 /** Records a request. Returns false, without a change, for an unknown operation or an invalid name or field. */
-export const request = (draft: Draft, { fields, name, oid }: Named<RequestRecord>): boolean =>
+export const request = (draft: Draft, { fields, name, oid }: NamedRecord<RequestRecord>): boolean =>
   Requests.isName(name) && record(draft, { oid, place: () => Requests.address(oid, name), fields, tests: requestFields })
 
 /** Records a channel, with an empty list of watchers. Returns false in the same cases. */
-export const channel = (draft: Draft, { fields, name, oid }: Named<ChannelRecord>): boolean => {
+export const channel = (draft: Draft, { fields, name, oid }: NamedRecord<ChannelRecord>): boolean => {
   if (!Requests.isName(name)) return false
   if (!record(draft, { oid, place: () => Requests.channelAddress(oid, name), fields, tests: channelFields })) return false
   const watchers = Requests.channelAddress(oid, name, "watchers")

@@ -15,7 +15,7 @@ export interface Progress {
 }
 
 /** An attempt of a request. */
-export interface Begun extends Pick<Requests.Request, "attempt" | "channel" | "opcode"> {
+export interface StartedAttempt extends Pick<Requests.Request, "attempt" | "channel" | "opcode"> {
   readonly rid: string
 }
 
@@ -29,7 +29,7 @@ export class RequestTelemetry {
     this.telemetry = telemetry
   }
 
-  begins({ attempt, channel, opcode, rid }: Begun): Progress {
+  begins({ attempt, channel, opcode, rid }: StartedAttempt): Progress {
     const { space, telemetry } = this
     telemetry.add("systole.io.requests", 1, channel)
     const attributes = {

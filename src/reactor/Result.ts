@@ -11,7 +11,7 @@ import { ChannelError } from "./Channel.ts"
 import * as Errno from "./Errno.ts"
 import { HELD, INVALID_RESULT } from "./Failures.ts"
 import { MAX_WAIT } from "../stage/Due.ts"
-import type { Completion, Failed } from "./OpenRequests.ts"
+import type { Completion, FailedAttempt } from "./OpenRequests.ts"
 
 /** The largest number of an error, as hosts define them. */
 const MAX_ERRNO = 4095
@@ -46,9 +46,9 @@ export const endOf = (result: unknown): End => {
  */
 export const errorOf = (error: unknown): End => failed(failureOf(error))
 
-const failed = (failure: Failed): End => ({ bytes: undefined, value: undefined, failure })
+const failed = (failure: FailedAttempt): End => ({ bytes: undefined, value: undefined, failure })
 
-const failureOf = (error: unknown): Failed => {
+const failureOf = (error: unknown): FailedAttempt => {
   if (!(error instanceof ChannelError)) return { ...Errno.of(error), note: `the channel threw ${nameOf(error)}` }
   const { code, errno, reason, retryAfterMs = -1, retryable } = error
   const isErrno = Number.isInteger(errno) && errno < 0 && errno >= -MAX_ERRNO

@@ -8,7 +8,7 @@ import type { Open } from "./OpenRequests.ts"
 import type { Request } from "./Request.ts"
 
 /** A request with its result, and the value of the result. */
-export interface Finished {
+export interface FinishedRequest {
   readonly open: Pick<Open, "oid" | "rid">
   readonly request: Request
   readonly value: Document | undefined
@@ -17,7 +17,7 @@ export interface Finished {
 }
 
 /** A watcher whose channel has room. */
-export interface Fired {
+export interface FiredWatcher {
   readonly channel: string
   readonly enzyme: string
   readonly signal: string
@@ -30,7 +30,7 @@ export interface Work {
   readonly opened: Array<Pick<Open, "oid" | "rid" | "hasPayload">>
   /** Requests with another attempt to submit. */
   readonly repeated: Set<string>
-  readonly finished: Array<Finished>
+  readonly finished: Array<FinishedRequest>
   /** Entries without a record, which the beat removed. */
   readonly cleared: Array<string>
   /** Requests with other due times. */
@@ -42,7 +42,7 @@ export interface Work {
   /** Channels with changed watchers. */
   readonly watched: Set<string>
   /** Watchers that were removed because their channel has room. */
-  readonly fired: Array<Fired>
+  readonly fired: Array<FiredWatcher>
   /** The number of missed deadlines. */
   missed: number
   /** The count of requests by earlier runs of the beat, and the number of those runs. */

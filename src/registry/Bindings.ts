@@ -33,7 +33,7 @@ export interface BindingTable {
 /**
  * The lists of a space as of its newest beat.
  */
-export class Lists implements BindingTable {
+export class BindingLists implements BindingTable {
   version = 0
   private readonly lists = new Map<string, ReadonlyArray<Binding>>()
 

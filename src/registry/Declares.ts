@@ -17,7 +17,7 @@ export type AnyFamily = Family<unknown, never, never>
 export type AnySignal = Signal<unknown, never>
 
 /** A cell or a family, where a module names one. */
-export type Named = Place | AnyFamily
+export type NamedPlace = Place | AnyFamily
 
 /** A value that may have a declaration: a cell, a family or a signal. */
 export interface Declaring {
@@ -31,13 +31,13 @@ export type DeclaredSignal = string | { readonly signal: string; readonly target
 export type HeardIn = Sent | { readonly signal: Sent; readonly target: Place }
 
 /** A cell in a definition, with its settings as a binding. */
-export type BoundIn = Named | { readonly cell: Named; readonly propagate?: boolean }
+export type BoundIn = NamedPlace | { readonly cell: NamedPlace; readonly propagate?: boolean }
 
 /** The fields of a definition that name cells and signals. */
 export interface Places {
   readonly query: string | AnySignal
   readonly bind?: ReadonlyArray<BoundIn>
-  readonly writes?: ReadonlyArray<Named>
+  readonly writes?: ReadonlyArray<NamedPlace>
   readonly declares?: ReadonlyArray<Declaring>
   readonly reads?: ReadonlyArray<Place> | ((event: never) => ReadonlyArray<Place>)
   readonly hears?: ReadonlyArray<HeardIn> | ((event: never) => ReadonlyArray<HeardIn>)
@@ -60,17 +60,17 @@ export const is = (value: unknown): value is Declaring =>
 const isCell = (named: Cell<unknown> | AnyFamily): named is Cell<unknown> => "address" in named
 
 /** The text of a cell, or of a family by its template. Anything else is left as it is, for the check of the definition. */
-const textOf = (named: Named, ofFamily: (family: AnyFamily) => string): string =>
+const textOf = (named: NamedPlace, ofFamily: (family: AnyFamily) => string): string =>
   !is(named) ? named as string : isCell(named) ? textAt(named) : ofFamily(named)
 
 /** The pattern of the cells that are named: `*` replaces each `:name` of a family. */
-export const patternOf = (named: Named): string => textOf(named, ({ declared }) => declared.template.pattern)
+export const patternOf = (named: NamedPlace): string => textOf(named, ({ declared }) => declared.template.pattern)
 
 /** The path of the cells that are named: a family keeps its `:name` segments. */
-export const templateOf = (named: Named): string => textOf(named, ({ path }) => path)
+export const templateOf = (named: NamedPlace): string => textOf(named, ({ path }) => path)
 
 /** The cell below which all cells that are named are. */
-const rootOf = (named: Named): string => textOf(named, ({ declared }) => declared.template.root)
+const rootOf = (named: NamedPlace): string => textOf(named, ({ declared }) => declared.template.root)
 
 /** The text of a place. Anything else is left as it is. */
 export const placeOf = (place: Place): string => is(place) ? textAt(place as Cell<unknown>) : place as string
@@ -111,7 +111,7 @@ export const inTexts = <D extends Places, Event>(definition: D): Omit<D, keyof P
 const isPair = (one: unknown): one is object => typeof one === "object" && one !== null && !is(one)
 
 const bound = (one: BoundIn): string | { readonly cell: string; readonly propagate?: boolean } =>
-  isPair(one) && "cell" in one ? { ...one, cell: rootOf(one.cell) } : rootOf(one as Named)
+  isPair(one) && "cell" in one ? { ...one, cell: rootOf(one.cell) } : rootOf(one as NamedPlace)
 
 const signalOf = (signal: Sent): string => is(signal) ? pathOf(signal) : signal as string
 

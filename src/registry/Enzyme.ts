@@ -84,10 +84,10 @@ type Run<Payload, Required extends Targeting, Asked extends Query> = (
 type Needs<Returned> = Returned extends Effect.Effect<unknown, unknown, infer R> ? R : never
 
 /** The services that an Effect of a run has: those of the run itself, and those that its enzyme names. */
-type Provided<Used extends ReadonlyArray<ServiceKeys.Named>> = Transaction | Event | ServiceKeys.IdentifierOf<Used[number]>
+type Provided<Used extends ReadonlyArray<ServiceKeys.ServiceKey>> = Transaction | Event | ServiceKeys.IdentifierOf<Used[number]>
 
 /** A function that returns any value, a promise of one, or an Effect whose services are provided. */
-type Served<Run, Used extends ReadonlyArray<ServiceKeys.Named>> = Run extends (...args: never) => infer Returned
+type Served<Run, Used extends ReadonlyArray<ServiceKeys.ServiceKey>> = Run extends (...args: never) => infer Returned
   ? [Needs<Returned>] extends [Provided<Used>] ? unknown : (...args: never) => Effect.Effect<unknown, unknown, Provided<Used>>
   : unknown
 
@@ -96,7 +96,7 @@ export interface Functions<
   Payload = unknown,
   Required extends Targeting = Targeting,
   Asked extends Query = string,
-  Used extends ReadonlyArray<ServiceKeys.Named> = ReadonlyArray<ServiceKeys.Named>,
+  Used extends ReadonlyArray<ServiceKeys.ServiceKey> = ReadonlyArray<ServiceKeys.ServiceKey>,
   Own = Run<Payload, Required, Asked>
 > {
   /** As in {@link Metadata}, or signals of a type: the event then has the names and the payload with their types. */
@@ -106,7 +106,7 @@ export interface Functions<
   /** As in {@link Metadata}, or cells and families. */
   readonly bind?: ReadonlyArray<Declares.BoundIn>
   /** As in {@link Metadata}, or cells and families. */
-  readonly writes?: ReadonlyArray<Declares.Named>
+  readonly writes?: ReadonlyArray<Declares.NamedPlace>
   /**
    * Families, cells and signals of a type that no other field names. They belong to the schema of each space that it runs in.
    *
@@ -208,7 +208,7 @@ export const make = <
   Payload = unknown,
   Required extends Targeting = Targeting,
   const Asked extends Query = string,
-  const Used extends ReadonlyArray<ServiceKeys.Named> = readonly [],
+  const Used extends ReadonlyArray<ServiceKeys.ServiceKey> = readonly [],
   Own extends Run<Payload, Required, Asked> = Run<Payload, Required, Asked>
 >(
   definition:

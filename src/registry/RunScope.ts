@@ -27,7 +27,7 @@ const call = <A>(run: () => A): A => run()
 const nothing = (): void => {}
 
 /** The scope on a host without guards. */
-export const unguarded: RunScope = {
+export const withoutGuards: RunScope = {
   inside: call,
   outside: call,
   begins: nothing,
@@ -39,4 +39,4 @@ export const unguarded: RunScope = {
 /**
  * The scope of the runs of a kernel; without guards by default.
  */
-export const CurrentRunScope = Context.Reference<RunScope>("systole/registry/RunScope", { defaultValue: () => unguarded })
+export const CurrentRunScope = Context.Reference<RunScope>("systole/registry/RunScope", { defaultValue: () => withoutGuards })

@@ -6,7 +6,7 @@
 import type * as Context from "effect/Context"
 
 /** The key of a service, as `Context.Service` makes it; its text alone in an enzyme that was made before. */
-export type Named = Context.Key<unknown, unknown> | string
+export type ServiceKey = Context.Key<unknown, unknown> | string
 
 /** The identifier of a service. */
 export type IdentifierOf<A> = A extends Context.Key<infer Identifier, unknown> ? Identifier : never
@@ -24,7 +24,7 @@ export const misnamed = (services: unknown): string | undefined =>
 const none: ReadonlyArray<string> = []
 
 /** The keys of named services, each once, in code-unit order. */
-export const keysOf = (services: ReadonlyArray<Named> | undefined): ReadonlyArray<string> =>
+export const keysOf = (services: ReadonlyArray<ServiceKey> | undefined): ReadonlyArray<string> =>
   services === undefined || services.length === 0
     ? none
     : [...new Set(services.map((one) => typeof one === "string" ? one : one.key))].sort()

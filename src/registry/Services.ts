@@ -54,7 +54,7 @@ export class ServiceRefused extends Data.TaggedError("ServiceRefused")<{
 }
 
 /** A bound enzyme, and the providers of its services. */
-export interface Bound {
+export interface BoundEnzyme {
   readonly enzyme: Enzyme
   readonly services: ReadonlyArray<Provider>
 }
@@ -84,7 +84,7 @@ export const providerOf = (key: string, providers: ReadonlyArray<Provider>): Pro
  *
  * @throws ServiceRefused
  */
-export const bind = (given: Enzyme, providers: ReadonlyArray<Provider>): Bound => {
+export const bind = (given: Enzyme, providers: ReadonlyArray<Provider>): BoundEnzyme => {
   const enzyme = origins.get(given) ?? given
   if (enzyme.services.length === 0) return { enzyme, services: [] }
   const missing: Array<string> = []

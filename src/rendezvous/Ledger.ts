@@ -35,7 +35,7 @@ export type RendezvousCommand =
   )
 
 /** The answer to a spawn or a claim. */
-export interface Spawned {
+export interface SpawnReply {
   readonly key: string
   readonly token: string
 }
@@ -49,7 +49,7 @@ interface State {
 interface Rv {
   readonly Face: Rendezvous
   readonly Command: RendezvousCommand
-  readonly Reply: Spawned | undefined
+  readonly Reply: SpawnReply | undefined
   readonly Launch: RendezvousLaunch
   readonly State: State
   readonly Work: undefined

@@ -30,7 +30,7 @@ export interface SpecContext {
 }
 
 /** A new entry and its key. */
-export interface Prepared {
+export interface PreparedEntry {
   readonly key: string
   readonly entry: Entry
 }
@@ -42,7 +42,7 @@ type Fields = Readonly<Record<string, Value.Value>>
  *
  * @throws NoSpec, InvalidRendezvous
  */
-export const prepare = (spec: Value.Value, { defaults, hash, now }: SpecContext): Prepared => {
+export const prepare = (spec: Value.Value, { defaults, hash, now }: SpecContext): PreparedEntry => {
   if (spec === undefined || spec === null) throw new NoSpec()
   if (!isFields(spec)) throw refuse("a specification is an object with fields")
   const strange = Object.keys(spec).find((name) => !known().has(name))

@@ -29,7 +29,7 @@ import * as Replay from "./Replay.ts"
 export type Explanation = ReturnType<typeof Inspection.explanation>["Type"]
 
 /** The explanations of an enzyme in a beat. */
-export type Explained = ReturnType<typeof Inspection.explained>["Type"]
+export type Explanations = ReturnType<typeof Inspection.explanations>["Type"]
 
 /**
  * Explains the runs of an enzyme in a beat, signal by signal; resolves to `undefined` if the journal does not contain
@@ -38,7 +38,7 @@ export type Explained = ReturnType<typeof Inspection.explained>["Type"]
  * @category combinators
  * @since 0.1.0
  */
-export const explain = async (history: HistorySource, beat: number, enzyme: string): Promise<Explained | undefined> => {
+export const explain = async (history: HistorySource, beat: number, enzyme: string): Promise<Explanations | undefined> => {
   const row = history.store.entry(beat)
   if (row === undefined) return undefined
   const observed = await Replay.observe(history, row)

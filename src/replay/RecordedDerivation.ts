@@ -18,7 +18,7 @@ import { NodeReplay, type RecordedNodes } from "./NodeReplay.ts"
 import { RecordedLineage } from "./RecordedLineage.ts"
 
 /** A node that another node started in an earlier beat. */
-export interface Started {
+export interface StartedNode {
   readonly name: string
   /** The nodes that started it, outermost first, with `/` between. */
   readonly parent: string
@@ -68,7 +68,7 @@ export class RecordedDerivation implements DerivationPort {
    * Returns nodes of an entry that started before the replay began, by the beat of their start. Only nodes that their
    * parents would not start again are included.
    */
-  unknown({ beat, nodes }: Parsed, names?: ReadonlySet<string>): ReadonlyMap<number, ReadonlyArray<Started>> {
+  unknown({ beat, nodes }: Parsed, names?: ReadonlySet<string>): ReadonlyMap<number, ReadonlyArray<StartedNode>> {
     const started = nodesOf(nodes).flatMap(({ made = UNENDED, name, parent }) => {
       const isEarlier = made !== UNENDED && made < beat && !this.children.has(name) && names?.has(name) !== false
       return isEarlier && parent !== undefined ? [{ name, parent, made }] : []
@@ -77,7 +77,7 @@ export class RecordedDerivation implements DerivationPort {
   }
 
   /** Takes over the children that an isolated beat defined. Returns the first node that none of its runs started. */
-  learn(earlier: RecordedDerivation, nodes: ReadonlyArray<Started>): Started | undefined {
+  learn(earlier: RecordedDerivation, nodes: ReadonlyArray<StartedNode>): StartedNode | undefined {
     for (const { name } of nodes) {
       const definition = earlier.children.get(name)
       if (definition !== undefined) this.children.set(name, definition)

@@ -30,11 +30,11 @@ import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
 import { NotReplayable, reasonOf } from "../kernel/history/NotReplayable.ts"
 import { HistoricStore } from "../kernel/history/HistoricStore.ts"
-import { RecordedDerivation, type Started } from "./RecordedDerivation.ts"
+import { RecordedDerivation, type StartedNode } from "./RecordedDerivation.ts"
 import { RecordedInput } from "./RecordedInput.ts"
 
 /** The result of a replay. */
-export type Replayed = ReturnType<typeof Inspection.replayed>["Type"]
+export type ReplayResult = ReturnType<typeof Inspection.replayResult>["Type"]
 
 /** The reason why a beat cannot be replayed. */
 export type Impossible = Pick<NotReplayable, "beat" | "code" | "reason">
@@ -66,7 +66,7 @@ const PATIENCE = 60
  * @category combinators
  * @since 0.1.0
  */
-export const replay = async (history: HistorySource, from: number | undefined, to: number): Promise<Replayed> => {
+export const replay = async (history: HistorySource, from: number | undefined, to: number): Promise<ReplayResult> => {
   const { limits: { replayBeats } } = history.settings
   // A range that ends before the kept beats is refused as one that begins there.
   const start = from ?? Math.min(history.store.anchor().beat + 1, to)
@@ -74,7 +74,7 @@ export const replay = async (history: HistorySource, from: number | undefined, t
   let beats = 0
   let before: { readonly beat: number; readonly hash: string } | undefined
   let code: Code | undefined
-  const found = (to: number, { difference, impossible, next }: Partial<Replayed> = {}): Replayed =>
+  const found = (to: number, { difference, impossible, next }: Partial<ReplayResult> = {}): ReplayResult =>
     ({ from: start, to, beats, next, changed: [...code?.replaced ?? []], difference, impossible })
   try {
     const rerun = await begin(history, start)
@@ -158,7 +158,7 @@ const excuse = (rerun: Rerun, entry: Journal.Parsed, made: Journal.Parsed | unde
 }
 
 /** A beat as observed in a replay, and the enzymes that were active in it. */
-export interface Observed {
+export interface ObservedBeat {
   readonly executed: Executed
   /** The transactions of the nodes that ran, by their lines. */
   readonly nodeDrafts: ReadonlyArray<Draft>
@@ -168,7 +168,7 @@ export interface Observed {
 /**
  * Observes a beat by replaying it; resolves to `undefined` if that is impossible.
  */
-export const observe = async (history: HistorySource, row: JournalRow): Promise<Observed | undefined> => {
+export const observe = async (history: HistorySource, row: JournalRow): Promise<ObservedBeat | undefined> => {
   let executed: Executed | undefined
   try {
     const entry = Journal.parse(row.text)
@@ -198,7 +198,7 @@ const loadDefinitions = async (
     const pause = history.rest()
     if (pause !== undefined) await pause
     const row = history.store.entry(beat)
-    const impossible = (code: NotReplayable["code"], { name }: Started, reason: string): NotReplayable =>
+    const impossible = (code: NotReplayable["code"], { name }: StartedNode, reason: string): NotReplayable =>
       new NotReplayable({ beat, code, reason: `it says what the node "${name}" is that ran later, and ${reason}` })
     if (row === undefined) throw impossible("replay/pruned", nodes[0]!, "is pruned. Begin with a later one")
     const entry = Journal.parse(row.text)

@@ -4,25 +4,25 @@
  * @module
  */
 import type { Value } from "../cell/Value.ts"
-import type { Awaited, Settled } from "../durable/Handle.ts"
+import type { AwaitedObject, HandleResult } from "../durable/Handle.ts"
 import * as Step from "../durable/Step.ts"
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import { oidOf, stepAddress } from "../kernel/runs/Segment.ts"
 import type { Handling } from "../kernel/model/InFlight.ts"
 import * as Requests from "../reactor/Request.ts"
 import type { EventEnd } from "../stage/EventEnd.ts"
-import type { Asked } from "./SignalChain.ts"
+import type { RequestLink } from "./SignalChain.ts"
 import * as SignalChain from "./SignalChain.ts"
 
 /** An address that a run read, and the value there. */
-export interface Seen {
+export interface SeenRead {
   readonly address: string
   readonly value: Value
 }
 
 /** A result that a durable run took: that of a request, a signal, or the end of an event. */
-export type Taken =
-  | { readonly kind: "request"; readonly segment: number; readonly request: Asked }
+export type TakenResult =
+  | { readonly kind: "request"; readonly segment: number; readonly request: RequestLink }
   | { readonly kind: "signal"; readonly segment: number; readonly id: string; readonly signal: string; readonly target: string }
   | { readonly kind: "event"; readonly segment: number; readonly id: string; readonly status: EventEnd["status"] }
 
@@ -32,8 +32,8 @@ const MAX_READS = 1000
 
 /** The part of a durable run before a point. */
 interface Earlier {
-  readonly reads: ReadonlyArray<Seen>
-  readonly results: ReadonlyArray<Taken>
+  readonly reads: ReadonlyArray<SeenRead>
+  readonly results: ReadonlyArray<TakenResult>
 }
 
 const nothing: Earlier = { reads: [], results: [] }
@@ -45,10 +45,10 @@ const nothing: Earlier = { reads: [], results: [] }
 export const before = async (history: HistorySource, handling: Handling | undefined): Promise<Earlier> => {
   if (handling === undefined || (handling.segment === 0 && handling.entry?.enzyme.durable !== true)) return nothing
   const oid = oidOf(handling, history.hash)
-  const awaited: Array<Awaited> = []
-  const reads: Array<Seen> = []
-  const results: Array<Taken> = []
-  const take = (settled: ReadonlyArray<Settled>, segment: number): void => {
+  const awaited: Array<AwaitedObject> = []
+  const reads: Array<SeenRead> = []
+  const results: Array<TakenResult> = []
+  const take = (settled: ReadonlyArray<HandleResult>, segment: number): void => {
     for (const result of settled) results.push(...takenBy(history, { oid, segment, result, awaited: awaited[result[0]] }))
     results.splice(0, results.length - MAX_RESULTS)
   }
@@ -74,11 +74,11 @@ export const before = async (history: HistorySource, handling: Handling | undefi
 interface Result {
   readonly oid: string
   readonly segment: number
-  readonly result: Settled
-  readonly awaited: Awaited | undefined
+  readonly result: HandleResult
+  readonly awaited: AwaitedObject | undefined
 }
 
-const takenBy = (history: HistorySource, { awaited, oid, result, segment }: Result): ReadonlyArray<Taken> => {
+const takenBy = (history: HistorySource, { awaited, oid, result, segment }: Result): ReadonlyArray<TakenResult> => {
   if (awaited?.kind === "request") {
     const request = SignalChain.askedIn(history, Requests.address(oid, awaited.rid).key)
     return request === undefined ? [] : [{ kind: "request", segment, request }]
@@ -91,6 +91,6 @@ const takenBy = (history: HistorySource, { awaited, oid, result, segment }: Resu
 }
 
 /** Whether a call returned a handle. */
-const isAwaited = (value: unknown): value is Awaited =>
+const isAwaited = (value: unknown): value is AwaitedObject =>
   typeof value === "object" && value !== null && "kind" in value &&
   (value.kind === "sleep" || value.kind === "request" || value.kind === "signal" || value.kind === "event")

@@ -13,7 +13,7 @@ import { isScheduled } from "../kernel/model/SchedulePlan.ts"
 import * as Requests from "../reactor/Request.ts"
 
 /** A request whose result is a link of a chain. */
-export interface Asked {
+export interface RequestLink {
   readonly rid: string
   readonly channel: string
   readonly opcode: string
@@ -38,7 +38,7 @@ export interface Link {
   /** The enzyme that sent it, `schedule` or `commit`; `undefined` if it came through the ingress. */
   readonly sentBy: string | undefined
   /** The request with this signal as its result. The next link is the signal on which it was asked for. */
-  readonly request?: Asked
+  readonly request?: RequestLink
 }
 
 /** The maximum number of links in a chain. */
@@ -91,7 +91,7 @@ export const ofRequest = async (history: HistorySource, key: string): Promise<Re
 /**
  * Returns a request as its cell shows it; `undefined` for another cell.
  */
-export const askedIn = (history: HistorySource, cell: string | undefined): Asked | undefined => {
+export const askedIn = (history: HistorySource, cell: string | undefined): RequestLink | undefined => {
   const place = Requests.placeOf(cell ?? "")
   const request = Requests.read(documentAt(history, cell ?? ""))
   if (place === undefined || request === undefined) return undefined

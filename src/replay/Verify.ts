@@ -16,7 +16,7 @@ import { JournalVersion, PersistenceError } from "../persistence/PersistenceErro
 export type Fault = NonNullable<Verification["fault"]>
 
 /** The result of a verification. */
-export type Verification = ReturnType<typeof Inspection.verified>["Type"]
+export type Verification = ReturnType<typeof Inspection.verificationResult>["Type"]
 
 /**
  * Verifies every journal entry, from the oldest to the newest, and then all other rows of the store.

@@ -22,7 +22,7 @@ import * as JournalRows from "./JournalRows.ts"
 import type { CellRecord } from "../kernel/journal/CellLine.ts"
 import * as Records from "../kernel/journal/JournalRecords.ts"
 import * as Replay from "./Replay.ts"
-import type { Seen, Taken } from "./RunResults.ts"
+import type { SeenRead, TakenResult } from "./RunResults.ts"
 import * as RunResults from "./RunResults.ts"
 import type { Link } from "./SignalChain.ts"
 import * as SignalChain from "./SignalChain.ts"
@@ -32,9 +32,9 @@ export interface Writer {
   /** An enzyme or a node, `capture` for a write from outside, `rollback` for a rollback, `commit` for the runtime itself. */
   readonly by: string
   /** The run's earlier reads, if its beat can be replayed. Those of a durable run include its earlier segments. */
-  readonly reads: ReadonlyArray<Seen>
+  readonly reads: ReadonlyArray<SeenRead>
   /** The results that a durable run had taken by then, if any: at most the newest 100. */
-  readonly results?: ReadonlyArray<Taken>
+  readonly results?: ReadonlyArray<TakenResult>
   /** The signal that the run handled, its predecessor, and so on back to the ingress, also over requests. */
   readonly chain: ReadonlyArray<Link>
 }
@@ -127,11 +127,11 @@ const touches = (executed: Executed | undefined, run: number, address: Address.A
   return own === undefined || place < 0 || own.writesAt(place).some((write) => Address.overlaps(write.address.path, address.path))
 }
 
-const readsOf = (executed: Executed | undefined, run: number): ReadonlyArray<Seen> => {
+const readsOf = (executed: Executed | undefined, run: number): ReadonlyArray<SeenRead> => {
   return seenBy(executed?.runs[run]?.draft)
 }
 
-const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
+const seenBy = (draft: Draft | undefined): ReadonlyArray<SeenRead> => {
   const reads = draft?.reads
   return reads === undefined ? [] : reads.addresses.map((address, i) => {
     const document = reads.documents[i]

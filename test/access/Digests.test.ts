@@ -14,7 +14,7 @@ import { claims, key } from "./Issuer.ts"
 import * as TestJwts from "./TestJwts.ts"
 import { make } from "./TestTokens.ts"
 import * as AccessTable from "../../src/access/AccessTable.ts"
-import * as Withdrawn from "../../src/access/Withdrawn.ts"
+import * as Withdrawn from "../../src/access/WithdrawnCredentials.ts"
 
 const [ROOT, READER] = ["the-operators-own-token", "the-token-of-the-page"]
 const issuer = await key("first")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme, Link } from "systole"
 import * as Redacted from "../../src/cell/Redacted.ts"
-import type { Wanted } from "../../src/access/TokenAdmin.ts"
+import type { TokenRequest } from "../../src/access/TokenAdmin.ts"
 import type { Store } from "../../src/access/TokenSet.ts"
 import * as HostAccess from "../../src/main/host/HostAccess.ts"
 import { MAX_STREAMS, RESERVED_STREAMS, StreamQuota, TOKEN_STREAMS } from "../../src/ingress/wire/StreamQuota.ts"
@@ -54,7 +54,7 @@ const test = (name: string, run: (app: TestIngress, as: As, tokens: ReturnType<t
 const signal = (target: string | undefined, payload: unknown = 1, signal = "/signals/place") =>
   ({ method: "POST", body: JSON.stringify({ signal, payload, ...target === undefined ? {} : { target } }) })
 
-const orders: Wanted = { verbs: ["read", "signal"], prefixes: ["/data/orders"], clearance: [] }
+const orders: TokenRequest = { verbs: ["read", "signal"], prefixes: ["/data/orders"], clearance: [] }
 
 describe("A token with a prefix", () => {
   test("knows the problems of the space, which tell of all cells, only by a prefix of their own", async (_, as, { create }) => {
@@ -144,7 +144,7 @@ describe("A token", () => {
 
   test("makes a space on demand with the verb admin alone", async ({ ask }, _, { create }) => {
     const at = "/v1/spaces/brandnew"
-    const sent = async (verbs: Wanted["verbs"], [method, path, body]: readonly [string, string, string]) => {
+    const sent = async (verbs: TokenRequest["verbs"], [method, path, body]: readonly [string, string, string]) => {
       const authorization = `Bearer ${await create({ verbs })}`
       return ask(`${at}${path}`, { method, body, headers: { authorization, "content-type": "application/json" } })
     }
@@ -166,7 +166,7 @@ describe("A token", () => {
   })
 
   test("sees pages and the list of spaces if it reads all of them", async ({ ask }, _, { create }) => {
-    const by = async (wanted: Wanted, path: string) =>
+    const by = async (wanted: TokenRequest, path: string) =>
       (await ask(path, { headers: { authorization: `Bearer ${await create(wanted)}` } })).status
     for (const path of ["/page", "/v1/spaces"]) {
       assert.strictEqual(await by({ verbs: ["read"] }, path), 200)
@@ -178,14 +178,14 @@ describe("A token", () => {
   })
 
   test("ends its open streams before their next event when it is revoked", async ({ fetch, kernel }, _, { admin, create }) => {
-    const opened = async (wanted: Wanted) => {
+    const opened = async (wanted: TokenRequest) => {
       const token = await create(wanted)
       const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" }
       const { body } = await fetch("/v1/spaces/shop/cells/data/orders/1", { headers })
       return { id: idIn(token) ?? "", reader: body!.pipeThrough(new TextDecoderStream()).getReader() }
     }
     const space = await Effect.runPromise(kernel.space("shop"))
-    for (const wanted of [{ verbs: ["read"] }, orders] satisfies ReadonlyArray<Wanted>) {
+    for (const wanted of [{ verbs: ["read"] }, orders] satisfies ReadonlyArray<TokenRequest>) {
       const { id, reader } = await opened(wanted)
       let text = ""
       for (let read = await reader.read(); !read.done; read = await reader.read()) {

@@ -141,7 +141,7 @@ describe("The objects of a host", () => {
       made, pass, sessions: tokens.sessions, set: tokens.set, admin: tokens.admin,
       bearer: SessionPass.inHeader(`Bearer ${Redacted.value(pass).replace(/^syc/, "syb")}`),
       read: SessionPass.read(pass),
-      token: Token.shown(`Bearer ${text}`),
+      token: Token.secretIn(`Bearer ${text}`),
       jwt: Jwt.textIn(headers(`Bearer ${CANARY}.${CANARY}.${CANARY}`)),
       worker: WorkerToken.of(headers(`Rendezvous ${"ab".repeat(16)}`)),
       checked: await tokens.set.check(made.token)

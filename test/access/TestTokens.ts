@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto"
 import { Sessions } from "../../src/access/Sessions.ts"
-import { TokenAdmin, type Wanted } from "../../src/access/TokenAdmin.ts"
+import { TokenAdmin, type TokenRequest } from "../../src/access/TokenAdmin.ts"
 import * as Token from "../../src/access/Token.ts"
 import { type Store, TokenSet } from "../../src/access/TokenSet.ts"
 import * as Redacted from "../../src/cell/Redacted.ts"
@@ -27,7 +27,7 @@ export const make = ({ clock = { now: Date.UTC(2026, 10, 27) }, hash = sha256, r
   const set = new TokenSet({ store, hash, now: () => clock.now, report })
   const admin = new TokenAdmin({ set, draw: randomBytes })
   const sessions = new Sessions({ set, draw: randomBytes, root: Redacted.given(root) })
-  const create = async (wanted: Wanted) => Redacted.value((await admin.create(wanted, undefined)).token)
+  const create = async (wanted: TokenRequest) => Redacted.value((await admin.create(wanted, undefined)).token)
   /** Another secret of a token. */
   const rotate = async (id: string) => Redacted.value((await admin.rotate(id, undefined)).token)
   /** The code of the refusal of a secret, or the id of its token. */

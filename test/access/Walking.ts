@@ -6,7 +6,7 @@
 import { assert } from "@effect/vitest"
 import { type Endpoint, verbs } from "../../src/contract/Endpoint.ts"
 import { SESSION } from "../../src/contract/Paths.ts"
-import type { Wanted } from "../../src/access/TokenAdmin.ts"
+import type { TokenRequest } from "../../src/access/TokenAdmin.ts"
 import { ofJwts, READER, ROOT, type Scope, scopes } from "./Scopes.ts"
 
 /** A request to an endpoint, and the addresses that it concerns. */
@@ -34,7 +34,7 @@ export interface Host {
   /** Whether it is a Worker: cells are followed by sockets, and each request takes longer, so some of the scopes are walked. */
   readonly isWorker: boolean
   /** Creates a token. */
-  readonly create: (wanted: Wanted) => Promise<string>
+  readonly create: (wanted: TokenRequest) => Promise<string>
   /** A JSON Web Token with the scope of a number. */
   readonly jwt: (number: number) => Promise<string>
   /** A token that is revoked, and one that is expired. */

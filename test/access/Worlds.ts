@@ -8,7 +8,7 @@
  * @module
  */
 import { assert } from "@effect/vitest"
-import type { Wanted } from "../../src/access/TokenAdmin.ts"
+import type { TokenRequest } from "../../src/access/TokenAdmin.ts"
 import type { Endpoint } from "../../src/contract/Endpoint.ts"
 import { SESSION } from "../../src/contract/Paths.ts"
 import * as Random from "../support/Random.ts"
@@ -37,7 +37,7 @@ const bearerOf = (secret: string): Shown => ({ authorization: `Bearer ${secret}`
 
 /** Creates a token, and a JSON Web Token with the scope of a name. */
 export interface Issuing {
-  readonly create: (wanted: Wanted) => Promise<string>
+  readonly create: (wanted: TokenRequest) => Promise<string>
   readonly jwt: (name: string) => Promise<string>
 }
 

@@ -10,7 +10,7 @@ import { TestPacemaker } from "systole/testing"
 import * as Export from "../../src/archive/Export.ts"
 import { Imports } from "../../src/archive/Imports.ts"
 import { concat } from "../../src/cell/Bytes.ts"
-import type { Sealed } from "../../src/frame/FrameReader.ts"
+import type { FrameEnd } from "../../src/frame/FrameReader.ts"
 import type { Pin } from "../../src/kernel/view/Pin.ts"
 import { type Peer, RemotePeers, type ResolvePeer } from "../../src/kernel/live/Delivery.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -104,5 +104,5 @@ export const bring = ({ imports, kernel }: Node, space: string, { bytes, why = "
   Effect.gen(function*() {
     const taken = yield* imports.take({ space, id: "abcdefgh", why, from: 0, bytes: Stream.make(bytes) })
     assert.isTrue("root" in taken, JSON.stringify(taken))
-    return { sealed: taken as Sealed, space: yield* kernel.space(space) }
+    return { sealed: taken as FrameEnd, space: yield* kernel.space(space) }
   })

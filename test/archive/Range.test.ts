@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Enzyme } from "systole"
 import { createHash } from "node:crypto"
 import * as Chunk from "../../src/frame/Chunk.ts"
-import type { Found, Sealed } from "../../src/frame/FrameReader.ts"
+import type { FrameRecord, FrameEnd } from "../../src/frame/FrameReader.ts"
 import * as Header from "../../src/frame/Header.ts"
 import * as Row from "../../src/frame/Row.ts"
 import * as Journal from "../../src/kernel/journal/Journal.ts"
@@ -35,7 +35,7 @@ const upload = async (app: Served, text: string): Promise<string> => {
 /** A frame in one part: its header and its records. */
 interface Taken {
   readonly header: Header.Header
-  readonly found: ReadonlyArray<Found>
+  readonly found: ReadonlyArray<FrameRecord>
 }
 
 const taken = async (app: Served, query = ""): Promise<Taken> => {
@@ -43,13 +43,13 @@ const taken = async (app: Served, query = ""): Promise<Taken> => {
   assert.strictEqual(response.status, 200, await response.clone().text().then((text) => text.slice(0, 300)))
   const bytes = new Uint8Array(await response.arrayBuffer())
   const { end, found } = await Frames.read(bytes)
-  assert.property(end as Sealed, "root")
+  assert.property(end as FrameEnd, "root")
   return { found, header: Header.decode(bytes.subarray(Chunk.OPENING, Chunk.OPENING + Chunk.lengthOf(bytes))) }
 }
 
 const since = ({ header: { head } }: Taken, digits = 16): string => `since=${head.beat}-${head.hash.slice(0, digits)}`
 
-const of = ({ found }: Taken, type: Found["type"]): ReadonlyArray<Found> => found.filter((record) => record.type === type)
+const of = ({ found }: Taken, type: FrameRecord["type"]): ReadonlyArray<FrameRecord> => found.filter((record) => record.type === type)
 
 const journal = (frame: Taken) =>
   of(frame, "journal").map((record) => Row.read("journal", { key: record.key, bytes: record.here }))

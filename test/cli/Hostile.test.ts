@@ -98,12 +98,12 @@ describe("A client of a hostile server", () => {
         const next = Number(after ?? 0) + 1
         return Effect.succeed({ rows: Array.from({ length: rows }, (_, i) => i), next })
       }
-      const long = yield* PageList.all(fetch(1000))
+      const long = yield* PageList.readPages(fetch(1000))
       assert.deepStrictEqual([long.isCut, long.rows.length, pages], [true, 100_000, 100])
       pages = 0
-      assert.deepStrictEqual(yield* PageList.all(fetch(0)), { rows: [], isCut: true })
+      assert.deepStrictEqual(yield* PageList.readPages(fetch(0)), { rows: [], isCut: true })
       assert.strictEqual(pages, 10_000)
-      assert.strictEqual(yield* code(PageList.all(() => Effect.succeed({ rows: [], next: "same" }))), "server/answer")
+      assert.strictEqual(yield* code(PageList.readPages(() => Effect.succeed({ rows: [], next: "same" }))), "server/answer")
     }))
 })
 

@@ -6,7 +6,7 @@ import { Enzyme, Kernel, type Transaction } from "systole"
 import { TestSpace } from "systole/testing"
 import { Continuation } from "../../src/durable/Continuation.ts"
 import { ModuleRestore } from "../../src/kernel/model/ModuleRestore.ts"
-import { unguarded } from "../../src/registry/RunScope.ts"
+import { withoutGuards } from "../../src/registry/RunScope.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import { controlled, replays, steps } from "../kernel/TestSpace.ts"
 import { TestBeat } from "../stage/TestBeat.ts"
@@ -183,7 +183,7 @@ describe("A wait for a signal that the run does not hear", () => {
 describe("A run that began under the first rules", () => {
   it("hears a signal from its first wait for it on, and its log needs no tx.hear", async () => {
     const body = new Continuation("OPS:1")
-    const host = { runs: Context.empty(), turn: (run: () => void) => void setTimeout(run, 0), scope: unguarded }
+    const host = { runs: Context.empty(), turn: (run: () => void) => void setTimeout(run, 0), scope: withoutGuards }
     const run = async (tx: Transaction) => {
       tx.hear(ANSWERED, "/data/a")
       await tx.sleep(1)

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { Enzyme, type Kernel, type Space, type Transaction } from "systole"
 import { TestReactor } from "systole/testing"
 import { Continuation } from "../../src/durable/Continuation.ts"
-import { type Awaited, Handle, type HandleOwner, type Settled } from "../../src/durable/Handle.ts"
-import { type Noted, OpenHandles } from "../../src/durable/OpenHandles.ts"
+import { type AwaitedObject, Handle, type HandleOwner, type HandleResult } from "../../src/durable/Handle.ts"
+import { type NotedObject, OpenHandles } from "../../src/durable/OpenHandles.ts"
 import { ContinuationCache } from "../../src/durable/ContinuationCache.ts"
 import * as Due from "../../src/stage/Due.ts"
 import { Stage } from "../../src/stage/Stage.ts"
@@ -25,7 +25,7 @@ interface Moment {
 }
 
 /** The handles that have a result, by a look at all of them. */
-const plainly = (open: ReadonlyMap<number, Awaited>, { answered, heard, now }: Moment): ReadonlyArray<number> =>
+const plainly = (open: ReadonlyMap<number, AwaitedObject>, { answered, heard, now }: Moment): ReadonlyArray<number> =>
   [...open].flatMap(([number, awaited]) => {
     if (awaited.kind === "request") return answered.has(awaited.rid) ? [number] : []
     if (awaited.kind === "event") return answered.has(awaited.id) ? [number] : []
@@ -33,12 +33,12 @@ const plainly = (open: ReadonlyMap<number, Awaited>, { answered, heard, now }: M
     return awaited.nth < (heard[awaited.pair] ?? 0) ? [number] : []
   })
 
-const idOf = (awaited: Noted): string => awaited.kind === "request" ? awaited.rid : awaited.id
+const idOf = (awaited: NotedObject): string => awaited.kind === "request" ? awaited.rid : awaited.id
 
 /** The handles with a result, and the number of looks that this took. */
 const looked = (handles: OpenHandles, { answered, heard, now }: Moment) => {
   let looks = 0
-  const look = (number: number, isThere: boolean): Settled | undefined => {
+  const look = (number: number, isThere: boolean): HandleResult | undefined => {
     looks++
     return isThere ? [number, "ok"] : undefined
   }
@@ -59,10 +59,10 @@ const isBefore = (a: Due.Due, b: Due.Due): boolean => (a.moment ?? 0) <= (b.mome
 /** A run that makes handles, drops some, and takes the results of one beat after another. */
 const trial = (seed: number): void => {
   const draw = Random.make(seed)
-  const [handles, open] = [new OpenHandles(), new Map<number, Awaited>()]
+  const [handles, open] = [new OpenHandles(), new Map<number, AwaitedObject>()]
   const [answered, heard, waits] = [new Set<string>(), [0, 0], [0, 0]]
   let [beat, now, made] = [0, 0, 0]
-  const awaitedOf = (): Awaited => {
+  const awaitedOf = (): AwaitedObject => {
     const kind = draw(5)
     const pair = draw(2)
     if (kind === 0) return { kind: "request", rid: `r${made}` }
@@ -124,7 +124,7 @@ describe("open handles", () => {
 
   for (const kind of ["request", "event", "signal", "sleep", "beats"] as const) {
     it(`of the kind ${kind} that no result comes for cost a step nothing`, () => {
-      const awaitedOf = (n: number): Awaited => {
+      const awaitedOf = (n: number): AwaitedObject => {
         if (kind === "request") return { kind, rid: `r${n}` }
         if (kind === "event") return { kind, id: `e${n}` }
         if (kind === "signal") return { kind, pair: 0, nth: n }
@@ -149,7 +149,7 @@ describe("open handles", () => {
 })
 
 describe("the bodies in memory", () => {
-  const number = (rid: string): Settled => [Number(rid), "ok"]
+  const number = (rid: string): HandleResult => [Number(rid), "ok"]
 
   /** The results of a body, of which each request that is looked at has one. */
   const resultsOf = ({ tx: { handles } }: Continuation): ReadonlyArray<number> =>

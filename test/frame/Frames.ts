@@ -10,7 +10,7 @@ import { concat } from "../../src/cell/Bytes.ts"
 import * as Capability from "../../src/frame/Capability.ts"
 import * as Chunk from "../../src/frame/Chunk.ts"
 import type { FrameRefused } from "../../src/frame/FrameRefused.ts"
-import { FrameReader, type Found, type Sealed } from "../../src/frame/FrameReader.ts"
+import { FrameReader, type FrameRecord, type FrameEnd } from "../../src/frame/FrameReader.ts"
 import { FrameWriter } from "../../src/frame/FrameWriter.ts"
 import type { Header } from "../../src/frame/Header.ts"
 import type { Record } from "../../src/frame/Record.ts"
@@ -62,14 +62,14 @@ export const compressed = (records: ReadonlyArray<Record>): Promise<Written> => 
 
 /** The outcome of reading: what was handed on, and the seal or the refusal. */
 export interface Outcome {
-  readonly found: ReadonlyArray<Found>
-  readonly end: Sealed | FrameRefused
+  readonly found: ReadonlyArray<FrameRecord>
+  readonly end: FrameEnd | FrameRefused
 }
 
 /** Reads bytes in pieces of a size. */
 export const read = async (bytes: Uint8Array, size = bytes.length): Promise<Outcome> => {
   const reader = new FrameReader(hash)
-  const found: Array<Found> = []
+  const found: Array<FrameRecord> = []
   const fed = Effect.gen(function*() {
     for (let at = 0; at < bytes.length; at += size) found.push(...yield* reader.feed(bytes.subarray(at, at + size)))
     return yield* reader.sealed()

@@ -83,7 +83,7 @@ describe("Config", () => {
 
     it("names the variables that are not set after the sentences of the refusal", () => {
       const reasonOf = (reason: string) =>
-        UnsetVariables.named(new Config.InvalidConfig({ reason, isUnset: true }), "export default { tokn: process.env.TOKEN }", {}).reason
+        UnsetVariables.explain(new Config.InvalidConfig({ reason, isUnset: true }), "export default { tokn: process.env.TOKEN }", {}).reason
       assert.strictEqual(reasonOf("it is undefined"), "it is undefined. It reads the variable TOKEN, which is not set")
       assert.strictEqual(reasonOf("Did you mean token?"), "Did you mean token? It reads the variable TOKEN, which is not set")
     })

@@ -51,12 +51,12 @@ const registered = Effect.fnUntraced(function*(plugins: Readonly<Record<string, 
 })
 
 /** The names of the registered enzymes, and the code and the file of each refusal. */
-const outcome = ({ broken, enzymes }: Loader.Found) => ({
+const outcome = ({ broken, enzymes }: Loader.LoadedModules) => ({
   enzymes: enzymes.map(({ enzyme }) => enzyme.name),
   refused: broken.map(({ code, file }) => [file, code])
 })
 
-const messages = ({ broken }: Loader.Found) => broken.map(({ message }) => message).join("\n")
+const messages = ({ broken }: Loader.LoadedModules) => broken.map(({ message }) => message).join("\n")
 
 /** The values of cells after a beat with a signal for each enzyme. */
 const isRunning = Effect.fnUntraced(function*(...cells: ReadonlyArray<string>) {
@@ -155,7 +155,7 @@ describe("The services of plugins", () => {
         Effect.sync(() => ({ of: () => price })),
         () => Effect.sync(() => void seen.push(`ended ${price}`))
       ))
-      const reloaded = (before: Loader.Found, revision: number, services: Plugin.Definition["services"]) =>
+      const reloaded = (before: Loader.LoadedModules, revision: number, services: Plugin.Definition["services"]) =>
         Loader.reload(before, sources).pipe(Effect.provide(project({ a: plugin("a", services), b: plugin("b", taxes) }, revision)))
       const [begun, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const kernel = yield* Kernel

@@ -6,11 +6,11 @@ const bound = HostLimits.hosts.object
 
 describe("The limits of a host", () => {
   it("bound the memory of an object, and leave lower limits of a configuration as they are", () => {
-    const limits = HostLimits.within({ ...defaults, inboxBytes: 1000 }, bound)
+    const limits = HostLimits.bound({ ...defaults, inboxBytes: 1000 }, bound)
     assert.deepInclude(limits, { residentBytes: 25_165_824, inboxBytes: 1000, hops: defaults.hops })
     // The clock of an object stands still while a group runs.
     assert.strictEqual(limits.groupMillis, Infinity)
-    assert.deepStrictEqual(HostLimits.within(defaults, HostLimits.hosts.process), defaults)
+    assert.deepStrictEqual(HostLimits.bound(defaults, HostLimits.hosts.process), defaults)
   })
 
   it("let an object be full from 90 % of its storage on", () => {

@@ -17,7 +17,7 @@ describe("The files of the watchdog", () => {
         (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
       )
       const folder = WatchdogFiles.folderOf(data)
-      WatchdogFiles.begins(folder, "shop", 17)
+      WatchdogFiles.appendBegin(folder, "shop", 17)
       WatchdogFiles.write(folder, "shop", [mark])
       yield* Effect.scoped(Effect.gen(function*() {
         const watchdog = yield* HostWatchdog.make({ data, reporter: new Reporter(() => {}), stuckMillis: 1000, stopMillis: 1000 })
@@ -30,7 +30,7 @@ describe("The files of the watchdog", () => {
         watchdog.closed("shop")
         assert.deepStrictEqual(watchdog.left("shop"), { began: undefined, marks: [mark] })
       }))
-      assert.deepStrictEqual(WatchdogFiles.left(folder).get("shop"), { began: undefined, marks: [mark] }, "the end was clean")
+      assert.deepStrictEqual(WatchdogFiles.takeRecords(folder).get("shop"), { began: undefined, marks: [mark] }, "the end was clean")
       assert.isFalse(existsSync(join(folder, "begun.log")))
     }))
 })

@@ -17,7 +17,7 @@ const none = { hooks: [], origins: [], hasJwt: false, public: [], rates: {} }
 const settings = (definition: Config.Definition, given: object) => {
   const env = given as Env
   const { settings } = built(definition)
-  const admitted = { ...Gate.secured(settings, env), ...none }
+  const admitted = { ...Gate.withSecrets(settings, env), ...none }
   return Settings.ofBuild(built(definition), env, Gate.make(admitted, Gate.isPublic(env), env))
 }
 

@@ -28,7 +28,7 @@ export interface Process extends Stage {
 /** The folder of the modules of a story. */
 const sources: Loader.Sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 }
 
-const none: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [], disabled: [] }
+const none: Loader.LoadedModules = { enzymes: [], nodes: [], plugins: [], broken: [], disabled: [] }
 
 /** Runs a process with the story's modules over the stores below `root`, until the effect ends. */
 export const live = <A, E>(story: Story, root: string, run: (process: Process) => Effect.Effect<A, E>): Effect.Effect<A, unknown> => {

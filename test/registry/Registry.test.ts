@@ -177,12 +177,12 @@ describe("Enzymes", () => {
 })
 
 describe("the cache of resolutions", () => {
-  const bind = (lists: Bindings.Lists, cell: string, change: { readonly enzyme: string; readonly tombstone?: boolean }) =>
+  const bind = (lists: Bindings.BindingLists, cell: string, change: { readonly enzyme: string; readonly tombstone?: boolean }) =>
     lists.put(cell, Bindings.put(lists.get(cell) ?? [], { cell, propagate: true, tombstone: false, ...change }, 0))
 
   it("is found again as long as bindings and enzymes stay", () => {
     const registry = active(enzyme("a", "/s"))
-    const lists = new Bindings.Lists()
+    const lists = new Bindings.BindingLists()
     bind(lists, "/data", { enzyme: "a" })
     const first = registry.resolve("/s", "/data/x", lists)
     assert.strictEqual(registry.resolve("/s", "/data/x", lists), first)
@@ -196,7 +196,7 @@ describe("the cache of resolutions", () => {
 
   it("has a limit, beyond which it begins anew only where it was of use", () => {
     const registry = active(enzyme("a", "/s/*", { bind: ["/data"] }))
-    const lists = new Bindings.Lists()
+    const lists = new Bindings.BindingLists()
     const ask = (n: number) => registry.resolve(`/s/${n}`, "/data/x", lists)
     const first = ask(0)
     for (let n = 1; n < 2000; n++) ask(n)
@@ -210,7 +210,7 @@ describe("the cache of resolutions", () => {
   it("agrees with resolving anew in two spaces, while enzymes and bindings come and go", () => {
     const draw = Random.make(7)
     const cells = ["/data", "/data/a", "/data/a/b", "/else"]
-    const spaces = [new Bindings.Lists(), new Bindings.Lists()]
+    const spaces = [new Bindings.BindingLists(), new Bindings.BindingLists()]
     const registry = active()
     const there: Array<Enzyme.Enzyme> = []
     for (let step = 0; step < 3000; step++) {

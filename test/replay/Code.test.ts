@@ -79,7 +79,7 @@ describe("A replay of beats with other module files", () => {
       yield* life(root, Effect.gen(function*() {
         const kernel = yield* Kernel
         const space = yield* kernel.space("test")
-        let found: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [], disabled: [] }
+        let found: Loader.LoadedModules = { enzymes: [], nodes: [], plugins: [], broken: [], disabled: [] }
         yield* beat(space, "copy")
         for (const version of ["a", "b", "c"]) {
           write(root, version)

@@ -69,13 +69,13 @@ const contentsOf = (slices: ReadonlyArray<SliceName>): Contents => {
 const { workers } = BuildTarget.targets
 
 /** The compressed size of files, in bytes. */
-const gzip = (outputs: BuildBundle.Made["outputs"]): number =>
+const gzip = (outputs: BuildBundle.BuiltBundle["outputs"]): number =>
   outputs.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0)
 
 const made = (slices: ReadonlyArray<SliceName>) => BuildBundle.make(root, workers, contentsOf(slices))
 
 /** The compressed size of the Worker in front, in bytes. */
-const frontOf = (outputs: BuildBundle.Made["outputs"]): number => {
+const frontOf = (outputs: BuildBundle.BuiltBundle["outputs"]): number => {
   const files = new Map(outputs.map(({ contents, file }) => [file, contents]))
   const front = imported(files, "worker.js")
   return gzip(outputs.filter(({ file }) => front.has(file)))

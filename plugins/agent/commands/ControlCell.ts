@@ -44,7 +44,7 @@ export const read = Effect.fn("ControlCell.read")(function*(cell: string, space:
       ? Effect.map(client.ask<string>(`${path}/cells${CellStore.textCell(place, content)}`, { isValue: true }), ControlFiles.encode)
       : Effect.fail(error))
   )
-  const names = yield* PageList.every<string>(`${path}/cells${CellStore.FOLDER}?list`, "names")
+  const names = yield* PageList.readAll<string>(`${path}/cells${CellStore.FOLDER}?list`, "names")
   const settings = yield* client.ask<unknown>(`${path}/cells${CellFile.SETTINGS}`, { isValue: true }).pipe(
     Effect.catch((error) => error.exit === exits.absent ? Effect.succeed(undefined) : Effect.fail(error))
   )

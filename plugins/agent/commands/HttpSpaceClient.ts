@@ -56,7 +56,7 @@ export const layer = (space: string, create: boolean = true): Layer.Layer<SpaceC
       }
     })
     return {
-      queries: PageList.every<{ readonly query: string }>("/v1/enzymes", "enzymes").pipe(
+      queries: PageList.readAll<{ readonly query: string }>("/v1/enzymes", "enzymes").pipe(
         Effect.map((enzymes) => enzymes.map(({ query }) => query)),
         Effect.provideService(Client, client),
         Effect.mapError(failed)
@@ -66,14 +66,14 @@ export const layer = (space: string, create: boolean = true): Layer.Layer<SpaceC
         Effect.mapError(failed)
       ),
       all: Effect.fnUntraced(function*(cell) {
-        const pages = PageList.all((after) =>
-          Effect.flatMap(client.ask<Page>(`${path}/cells${cell}?below&values${PageList.from(after)}`), valuesOf))
+        const pages = PageList.readPages((after) =>
+          Effect.flatMap(client.ask<Page>(`${path}/cells${cell}?below&values${PageList.cursorParameter(after)}`), valuesOf))
         const { isCut, rows } = yield* Effect.mapError(Effect.catch(pages, orElse(NO_ROWS)), failed)
         if (isCut) return yield* failed(PageList.endless())
         return rows.filter(({ key }) => !key.includes("/", cell.length + 1)).map(({ value }) => value)
       }),
       list: (cell) =>
-        PageList.every<string>(`${path}/cells${cell}?list`, "names").pipe(
+        PageList.readAll<string>(`${path}/cells${cell}?list`, "names").pipe(
           Effect.provideService(Client, client),
           Effect.catch(orElse<ReadonlyArray<string>>([])),
           Effect.mapError(failed)

@@ -10,7 +10,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Printable from "../../diagnostic/Printable.ts"
 import * as Capability from "../../frame/Capability.ts"
-import { FrameReader, type Sealed } from "../../frame/FrameReader.ts"
+import { FrameReader, type FrameEnd } from "../../frame/FrameReader.ts"
 import type * as Header from "../../frame/Header.ts"
 import * as Signature from "../../frame/Signature.ts"
 import { hash } from "../../persistence/PureSha256.ts"
@@ -70,14 +70,14 @@ const counting = () => {
   const counts: Record<string, number> = {}
   return {
     counts,
-    see: ({ type }: FrameFile.Seen): void => {
+    see: ({ type }: FrameFile.FrameRecord): void => {
       if (type !== "part") counts[type] = (counts[type] ?? 0) + 1
     }
   }
 }
 
 /** The lines of a seal. */
-const ends = ({ root, signer }: Sealed): ReadonlyArray<string> =>
+const ends = ({ root, signer }: FrameEnd): ReadonlyArray<string> =>
   [`root ${root}`, signer === undefined ? "not signed" : `signed by ${signer}`]
 
 const verify = Command.make("verify", {

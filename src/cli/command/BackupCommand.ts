@@ -89,7 +89,7 @@ const spacesOf = Effect.fnUntraced(function*(named: Option.Option<string>, isAll
   if (Option.isSome(named)) return [named.value]
   if (!isAll) return [Option.isSome(yield* RemoteServer.flag) ? FIRST : (yield* DataFolder.config).kernel.first ?? FIRST]
   const { ask } = yield* Client
-  const names = yield* PageList.every<string>("/v1/spaces", "spaces")
+  const names = yield* PageList.readAll<string>("/v1/spaces", "spaces")
   return yield* Effect.filter(names, (space) =>
     Effect.map(ask<{ readonly detached?: unknown }>(`${SpaceArgument.path(space)}/control`), ({ detached }) => detached === undefined))
 })

@@ -24,7 +24,7 @@ const ls = PageList.command<DeadLetter>({
   name: "ls",
   description: "List the dead letters of a space",
   after: "Where the list before ended, as <id>/<enzyme>",
-  page: PageList.served("dead", "letters"),
+  page: PageList.serverPage("dead", "letters"),
   columns: (letter) => [Printable.event(letter.id, letter.own), letter.enzyme, `beat ${letter.beat}`, letter.code, about(letter)]
 })
 

@@ -17,7 +17,7 @@ interface Row {
 }
 
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
-  PageList.noted<Row>("/v1/enzymes", "enzymes").pipe(
+  PageList.readWithNote<Row>("/v1/enzymes", "enzymes").pipe(
     Effect.flatMap((enzymes) =>
       Output.data(json, enzymes, Output.table(
         enzymes.map(({ hash, name, query }) => [name, query === "" ? "(every signal)" : query, hash?.slice(0, 12) ?? ""])

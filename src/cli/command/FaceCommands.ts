@@ -32,14 +32,14 @@ const idOf = ({ records: { id }, text: { example, one } }: Face) =>
 const recordsOf = (face: Face): RecordCommand.Records => ({ segment: face.records.segment, id: idOf(face) })
 
 const listOf = ({ records, text }: Face) => {
-  const served = PageList.served<never>(records.segment, records.rows)
+  const served = PageList.serverPage<never>(records.segment, records.rows)
   const { order } = text
   const [switched] = Object.entries(records.switches ?? {})
   const list: PageList.List<never> = {
     name: "ls",
     description: `List the ${text.many} of a space`,
     after: `Where the list before ended, as the ${records.id} of the last`,
-    page: order === undefined ? served : PageList.ordered(records.segment, records.rows, {
+    page: order === undefined ? served : PageList.orderedPage(records.segment, records.rows, {
       order: (a, b) => text.order!(a as never, b as never),
       id: records.id
     }),
@@ -47,8 +47,8 @@ const listOf = ({ records, text }: Face) => {
   }
   if (switched === undefined) return PageList.command(list)
   const [name, effect] = switched
-  const page = PageList.served<never>(records.segment, records.rows, `&${name}`)
-  return PageList.narrowed(list, { name, description: plain(effect), page })
+  const page = PageList.serverPage<never>(records.segment, records.rows, `&${name}`)
+  return PageList.withFilter(list, { name, description: plain(effect), page })
 }
 
 /** The parameter of a field. */
@@ -107,7 +107,7 @@ const verbOf = (face: Face, name: string, { body, does, done, on, switches = {},
       : `${SpaceArgument.path(space)}/${records.segment}`
     const ask: Ask = { method: "POST", ...yield* shownBy(worker), ...body === undefined ? {} : { body: yield* bodyOf(fields, rest) } }
     const client = yield* Client
-    const answer = yield* client.ask<Given & RecordCommand.Changed>(`${path}${queryOf(Object.keys(switches), rest)}`, ask)
+    const answer = yield* client.ask<Given & RecordCommand.ChangeAnswer>(`${path}${queryOf(Object.keys(switches), rest)}`, ask)
     yield* Output.data(json, answer, done(String(answer[records.id]), answer.beat, answer))
   })).pipe(Command.withDescription(plain(does)))
 }

@@ -13,7 +13,7 @@ import * as PageList from "../PageList.ts"
  * The command `flow declared`.
  */
 export const declared = Command.make("declared", { json: Output.json }, ({ json }) =>
-  PageList.noted<Flow.Described>("/v1/flows", "flows").pipe(
+  PageList.readWithNote<Flow.Described>("/v1/flows", "flows").pipe(
     Effect.flatMap((flows) => Output.data(json, flows, flows.flatMap(
       ({ name, steps }) =>
         [name, ...steps.map(({ goals, kind, step }) => `  ${step.padEnd(16)} ${kind.padEnd(10)} → ${goals.join(", ")}`)]

@@ -46,7 +46,7 @@ export interface Part {
 }
 
 /** A frame in a file. */
-export interface Opened {
+export interface OpenFrame {
   /** The bytes before the first chunk. */
   readonly opening: Part
   /** The next part, from this chunk on, where chunks are asked for in their order; `undefined` after the end of the file. */
@@ -56,7 +56,9 @@ export interface Opened {
 /**
  * Opens a frame until the scope closes. Fails for a file that begins with no header.
  */
-export const open = Effect.fnUntraced(function*(path: string): Effect.fn.Return<Opened, CliFailure, FileSystem.FileSystem | Scope.Scope> {
+export const open = Effect.fnUntraced(function*(
+  path: string
+): Effect.fn.Return<OpenFrame, CliFailure, FileSystem.FileSystem | Scope.Scope> {
   const fs = yield* FileSystem.FileSystem
   const mapped = Effect.mapError(failedAt(path))
   const file = yield* mapped(fs.open(path))
@@ -118,7 +120,7 @@ export const open = Effect.fnUntraced(function*(path: string): Effect.fn.Return<
 })
 
 /** Reads a whole frame, and hands its records on. Fails for a frame that is refused. */
-export const read = Effect.fnUntraced(function*(path: string, see: (record: Seen) => void) {
+export const read = Effect.fnUntraced(function*(path: string, see: (record: FrameRecord) => void) {
   const file = yield* open(path)
   const reader = new FrameReader(hash)
   const feed = Effect.fnUntraced(function*(bytes: Uint8Array) {
@@ -139,10 +141,10 @@ export const sizeOf = Effect.fnUntraced(function*(path: string) {
 })
 
 /** A record of a frame, as a reader hands it on. */
-export type Seen = Effect.Success<ReturnType<FrameReader["feed"]>>[number]
+export type FrameRecord = Effect.Success<ReturnType<FrameReader["feed"]>>[number]
 
 /** A file of a new frame: what is written stands beside its name until the end. */
-export interface Written {
+export interface FrameOutput {
   readonly write: (bytes: Uint8Array) => Effect.Effect<void, CliFailure>
   /** Waits for the disk, and gives the file its name. */
   readonly finish: Effect.Effect<void, CliFailure>
@@ -153,7 +155,7 @@ export interface Written {
  */
 export const create = Effect.fnUntraced(function*(
   path: string
-): Effect.fn.Return<Written, CliFailure, FileSystem.FileSystem | Scope.Scope> {
+): Effect.fn.Return<FrameOutput, CliFailure, FileSystem.FileSystem | Scope.Scope> {
   const fs = yield* FileSystem.FileSystem
   const mapped = Effect.mapError(failedAt(path))
   if (yield* mapped(fs.exists(path))) {

@@ -30,8 +30,8 @@ export const command = Command.make("graph", {
 }, ({ format, json, space }) =>
   Effect.gen(function*() {
     const client = yield* Client
-    const { isCut, rows } = yield* PageList.all((after) =>
-      client.ask<GraphReport>(`${SpaceArgument.path(space)}/graph?${PageList.from(after)}`).pipe(
+    const { isCut, rows } = yield* PageList.readPages((after) =>
+      client.ask<GraphReport>(`${SpaceArgument.path(space)}/graph?${PageList.cursorParameter(after)}`).pipe(
         Effect.map((report) => ({ rows: [report], next: report.next }))
       ))
     const graph = { nodes: rows.flatMap(({ nodes }) => nodes), edges: rows.flatMap(({ edges }) => edges) }

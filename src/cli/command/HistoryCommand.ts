@@ -9,9 +9,9 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Printable from "../../diagnostic/Printable.ts"
-import type { Explained } from "../../replay/Explain.ts"
-import type { Replayed } from "../../replay/Replay.ts"
-import type { Asked } from "../../replay/SignalChain.ts"
+import type { Explanations } from "../../replay/Explain.ts"
+import type { ReplayResult } from "../../replay/Replay.ts"
+import type { RequestLink } from "../../replay/SignalChain.ts"
 import type { Verification } from "../../replay/Verify.ts"
 import type { Reason } from "../../replay/Why.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
@@ -92,7 +92,7 @@ interface Range {
 }
 
 /** A replay as JSON. */
-type ReplayJson = Omit<Replayed, "next"> & { readonly next?: number | null }
+type ReplayJson = Omit<ReplayResult, "next"> & { readonly next?: number | null }
 
 const bound = (name: string, description: string) => Flag.Int(name).pipe(Flag.withDescription(description), Flag.optional)
 
@@ -168,7 +168,7 @@ const taken = (result: NonNullable<Reason["writers"][number]["results"]>[number]
 }
 
 /** A request, its end, and the run that asked for it. */
-const askedFor = ({ beat, channel, code, enzyme, opcode, rid, state }: Asked): string =>
+const askedFor = ({ beat, channel, code, enzyme, opcode, rid, state }: RequestLink): string =>
   `request ${rid} (${channel} ${opcode}: ${state}${code === undefined ? "" : ` ${code}`}), asked for in beat ${beat}` +
   (enzyme === undefined ? "" : ` by ${enzyme}`)
 
@@ -183,7 +183,7 @@ export const explain = Command.make("explain", {
   enzyme: Argument.String("enzyme").pipe(Argument.withDescription("The name of an enzyme")),
   json: Output.json
 }, ({ beat, enzyme, json, space }) =>
-  ask<Explained>(space, `explain?beat=${beat}&enzyme=${encodeURIComponent(enzyme)}`).pipe(
+  ask<Explanations>(space, `explain?beat=${beat}&enzyme=${encodeURIComponent(enzyme)}`).pipe(
     Effect.flatMap((explained) =>
       Output.data(json, explained, explained.signals.length === 0
         ? `beat ${beat} captured no signal`

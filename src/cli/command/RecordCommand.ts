@@ -22,7 +22,7 @@ export interface Records {
 }
 
 /** The answer to a change: the beat that applied it. */
-export interface Changed {
+export interface ChangeAnswer {
   readonly beat: number
 }
 

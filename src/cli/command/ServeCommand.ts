@@ -11,7 +11,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Printable from "../../diagnostic/Printable.ts"
 import type { Config } from "../../loader/Config.ts"
-import type { Found } from "../../loader/Loader.ts"
+import type { LoadedModules } from "../../loader/Loader.ts"
 import type { ReloadResult } from "../../loader/ReloadResult.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
 import * as DataFolder from "../DataFolder.ts"
@@ -50,16 +50,16 @@ const flags = {
 
 /** The configuration, overridden by the flags of the command line. */
 const configured = ({ port }: { readonly port: Option.Option<number> }) =>
-  Effect.map(DataFolder.served, (config): Config => ({ ...config, port: Option.getOrElse(port, () => config.port) }))
+  Effect.map(DataFolder.servedConfig, (config): Config => ({ ...config, port: Option.getOrElse(port, () => config.port) }))
 
 /** The loaded enzymes and the broken modules, as JSON. */
-const report = ({ broken, enzymes }: Found) => ({
+const report = ({ broken, enzymes }: LoadedModules) => ({
   enzymes: enzymes.map(({ enzyme, file, hash }) => ({ name: enzyme.name, query: enzyme.query, file, hash })),
   broken: broken.map(({ file, reason }) => ({ file, reason }))
 })
 
 /** The numbers of what was loaded. */
-const loaded = ({ broken, enzymes, nodes }: Found): string =>
+const loaded = ({ broken, enzymes, nodes }: LoadedModules): string =>
   [
     Printable.count(enzymes.length, "enzyme"),
     ...nodes.length === 0 ? [] : [Printable.count(nodes.length, "node")],

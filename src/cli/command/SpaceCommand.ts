@@ -23,7 +23,7 @@ const create = Command.make("create", { space: SpaceArgument.name, json: Output.
   )).pipe(Command.withDescription("Create a space; one that is there already stays as it is"))
 
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
-  Effect.flatMap(PageList.noted<string>("/v1/spaces", "spaces"), (spaces) => Output.data(json, spaces, spaces))
+  Effect.flatMap(PageList.readWithNote<string>("/v1/spaces", "spaces"), (spaces) => Output.data(json, spaces, spaces))
 ).pipe(Command.withDescription("List the spaces"))
 
 const yes = Flag.Boolean("yes").pipe(
@@ -62,7 +62,7 @@ const remove = Command.make("delete", { space: SpaceArgument.name, yes, json: Ou
 const state = Command.make("state", { space: SpaceArgument.name, json: Output.json }, ({ json, space }) =>
   Effect.zipWith(
     Client.use((client) => client.ask<SpaceStatus>(`${SpaceArgument.path(space)}/control?limit=0`)),
-    PageList.every<SpaceStatus["locks"][number]>(`${SpaceArgument.path(space)}/control`, "locks"),
+    PageList.readAll<SpaceStatus["locks"][number]>(`${SpaceArgument.path(space)}/control`, "locks"),
     (found, locks) => ({ ...found, locks })
   ).pipe(
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
@@ -85,7 +85,7 @@ const waiting = PageList.command<WaitingRow>({
     "its lane, another space",
   after: "Where the list before ended",
   limit: 100,
-  page: PageList.served("waiting", "waiting"),
+  page: PageList.serverPage("waiting", "waiting"),
   columns
 })
 

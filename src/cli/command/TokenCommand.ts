@@ -85,7 +85,7 @@ const others = ({ jwt, unknown }: AnswerOf<typeof Endpoints.list>) =>
 
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
   Effect.gen(function*() {
-    const rows = yield* PageList.every<Row>(Endpoints.TOKENS, "tokens")
+    const rows = yield* PageList.readAll<Row>(Endpoints.TOKENS, "tokens")
     yield* Output.data(json, rows, Output.table(rows.map(columns)))
     const counts = yield* Client.use((client) => client.ask<AnswerOf<typeof Endpoints.list>>(`${Endpoints.TOKENS}?limit=1`))
     yield* others(counts)

@@ -44,7 +44,7 @@ const chosen = Argument.String("space").pipe(
 /** The named space, or all of them. */
 const spacesOf = Option.match({
   onSome: (space: string) => Effect.succeed<ReadonlyArray<string>>([space]),
-  onNone: () => PageList.every<string>("/v1/spaces", "spaces")
+  onNone: () => PageList.readAll<string>("/v1/spaces", "spaces")
 })
 
 const rowOf = (space: string, path = "", method: "GET" | "POST" = "GET") =>

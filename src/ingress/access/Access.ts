@@ -6,7 +6,7 @@
 import { getPath } from "hono/utils/url"
 import { type IsSpent, never } from "../../access/Rates.ts"
 import * as Token from "../../access/Token.ts"
-import type { Checked, TokenSet } from "../../access/TokenSet.ts"
+import type { TokenDecision, TokenSet } from "../../access/TokenSet.ts"
 import { LIVE, LOGIN, READY } from "../../contract/Paths.ts"
 import type { Hash } from "../../persistence/Hash.ts"
 import { type Access, accessOf, type Public } from "./Caller.ts"
@@ -18,10 +18,10 @@ import * as WorkerToken from "./WorkerToken.ts"
 export { type Access, accessOf } from "./Caller.ts"
 
 /** The decision on a credential that is no secret of a token; `undefined` for a request without one. */
-export type Bearer = (request: Request, isSpent?: IsSpent) => Checked | Promise<Checked> | undefined
+export type Bearer = (request: Request, isSpent?: IsSpent) => TokenDecision | Promise<TokenDecision> | undefined
 
 /** The tokens and the sessions of a host. */
-export interface Known {
+export interface CredentialStores {
   readonly set: TokenSet
   readonly sessions?: SessionAccess | undefined
   /** Decides on JSON Web Tokens. */
@@ -49,7 +49,7 @@ export type Decide = (request: Request, isSpent?: IsSpent) => Access | Promise<A
 export const make = (
   rules: ConfiguredAccess.Rules,
   hash: Hash["Service"],
-  { bearer, reads = none, sessions, set }: Partial<Known> = {}
+  { bearer, reads = none, sessions, set }: Partial<CredentialStores> = {}
 ): Decide => {
   const refusal = ConfiguredAccess.make(rules)
   const readerOf = ConfiguredAccess.readers(rules, hash)
@@ -78,11 +78,11 @@ export const make = (
     if (refused === undefined) return { kind: "operator" }
     const access = refused.code === "auth/missing" && authorization === null ? reads(request) : undefined
     if (access !== undefined) return access
-    const secret = set === undefined ? undefined : Token.shown(authorization)
+    const secret = set === undefined ? undefined : Token.secretIn(authorization)
     const isJwt = set === undefined || secret === undefined
     const checked = isJwt ? bearer?.(request, isSpent) : set.check(secret, isSpent)
     if (checked === undefined) return { kind: "refused", refused }
-    const settled = isJwt ? (checked: Checked): Access => ({ ...accessOf(checked), again: () => bearer?.(request) }) : accessOf
+    const settled = isJwt ? (checked: TokenDecision): Access => ({ ...accessOf(checked), again: () => bearer?.(request) }) : accessOf
     return checked instanceof Promise ? checked.then(settled) : settled(checked)
   }
 }
@@ -90,7 +90,7 @@ export const make = (
 /**
  * The answer to a request with its access; where its credential has none, that of a request without one.
  */
-export const answered = (
+export const respond = (
   access: Access,
   answer: (access: Access) => Response | Promise<Response>
 ): Response | Promise<Response> => {

@@ -4,23 +4,23 @@
  * @module
  */
 import type { Session } from "../../access/Sessions.ts"
-import type { Checked } from "../../access/TokenSet.ts"
+import type { TokenDecision } from "../../access/TokenSet.ts"
 import type * as Token from "../../access/Token.ts"
 import type { Viewer } from "../../kernel/view/Space.ts"
-import type { Served } from "../wire/HttpTelemetry.ts"
+import type { ServedRequest } from "../wire/HttpTelemetry.ts"
 
 /** The caller of a request: a reader, one within the scope of a token, or neither for the operator. */
-export interface By {
+export interface CallerAccess {
   readonly reader?: Viewer | undefined
   readonly token?: Token.Token | undefined
   /** The digest of the secret that the request shows, if it is one of the token. */
   readonly digest?: string | undefined
   /** Decides on a JSON Web Token once more, for an answer that goes on: its key may be withdrawn meanwhile. */
-  readonly again?: (() => Checked | Promise<Checked> | undefined) | undefined
+  readonly again?: (() => TokenDecision | Promise<TokenDecision> | undefined) | undefined
   /** The session that the request shows in place of its credential. */
   readonly session?: Session | undefined
   /** The request, as its telemetry follows it. */
-  readonly served?: Served | undefined
+  readonly served?: ServedRequest | undefined
   /** Whether the request is answered without its credential where that has no access, so that no refusal of it counts. */
   readonly hasOther?: boolean | undefined
   /** Takes so many further requests of the caller's rate: the answer if they are too many. */
@@ -34,7 +34,7 @@ export interface By {
 export type Kind = "credential" | "open" | "operator" | "public" | "refused" | "worker"
 
 /** The decision on a request: refused, or allowed for its caller. */
-export interface Access extends By {
+export interface Access extends CallerAccess {
   readonly kind: Kind
   readonly refused?: Error | undefined
   /** The id of a token that is refused. */
@@ -47,7 +47,7 @@ export interface Access extends By {
 }
 
 /** The access of a checked credential. */
-export const accessOf = (checked: Checked): Access =>
+export const accessOf = (checked: TokenDecision): Access =>
   "refused" in checked
     ? { kind: "refused", refused: checked.refused, id: checked.id }
     : { kind: "credential", token: checked.token, digest: checked.digest }

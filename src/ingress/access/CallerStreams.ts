@@ -7,7 +7,7 @@ import * as Token from "../../access/Token.ts"
 import type { AccessRefused } from "../../access/AccessRefused.ts"
 import type { Sessions } from "../../access/Sessions.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
-import type { Access, By } from "./Caller.ts"
+import type { Access, CallerAccess } from "./Caller.ts"
 import { RequestRefused, response } from "../wire/Problem.ts"
 import * as EndingStream from "../wire/EndingStream.ts"
 import { PUBLIC_STREAMS, type StreamQuota, TOKEN_STREAMS } from "../wire/StreamQuota.ts"
@@ -115,7 +115,7 @@ export class CallerStreams {
    * The response to a request for a stream. It ends before its next event once the token is revoked or expired, a
    * rotation ended its secret, or the session is over.
    */
-  private guarded(answer: Response, by: By, { begin, leave }: Seat): Response {
+  private guarded(answer: Response, by: CallerAccess, { begin, leave }: Seat): Response {
     if (EndingStream.is(answer)) {
       return EndingStream.make(answer, { begin, end: leave, isOver: async () => await this.refusalOf(by) !== undefined })
     }
@@ -123,7 +123,7 @@ export class CallerStreams {
     return answer
   }
 
-  private async refusalOf({ again, digest, session, token }: By): Promise<AccessRefused | undefined> {
+  private async refusalOf({ again, digest, session, token }: CallerAccess): Promise<AccessRefused | undefined> {
     const checked = await again?.()
     if (checked !== undefined && "refused" in checked) return checked.refused
     const refused = session === undefined ? undefined : await this.sessions?.refusalOf(session)

@@ -68,7 +68,7 @@ export const make = (origins: ReadonlyArray<string>): Cors | undefined => {
 /**
  * A handler of requests that answers pages of other sites, too.
  */
-export const around = <Rest extends ReadonlyArray<unknown>>(
+export const wrap = <Rest extends ReadonlyArray<unknown>>(
   { preflight, shared }: Cors,
   fetch: (request: Request, ...rest: Rest) => Response | Promise<Response>
 ) =>

@@ -6,7 +6,7 @@
  * @module
  */
 import { AccessRefused } from "../../access/AccessRefused.ts"
-import type { IsSpent, Kind, Rates, Taken } from "../../access/Rates.ts"
+import type { IsSpent, Kind, RateResult, Rates } from "../../access/Rates.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import * as IpAddress from "../../cell/IpAddress.ts"
 import { spaceIn } from "../../contract/Paths.ts"
@@ -32,7 +32,7 @@ export const networkOf = (text: string): string => {
 }
 
 /** A request with the decision on its credential. */
-export interface Decided {
+export interface DecidedRequest {
   readonly request: Request
   readonly access: Access.Access
   readonly connection: string | undefined
@@ -46,7 +46,7 @@ const kinds: Readonly<Record<Access.Access["kind"], Kind | undefined>> = {
 /** The kind of a caller, and its name; `undefined` for one without a limit. */
 const callerOf = (
   { addressOf, rates }: Parts,
-  { access, connection, request }: Decided
+  { access, connection, request }: DecidedRequest
 ): readonly [kind: Kind, name: string] | undefined => {
   const kind = kinds[access.kind]
   if (kind === undefined || !rates.has(kind)) return undefined
@@ -78,7 +78,7 @@ export const networkAt = (
 }
 
 /** Takes so many requests. A space is told apart if its caller is known: a stranger may name any. */
-const taken = (parts: Parts, decided: Decided, count = 1): Taken | undefined => {
+const taken = (parts: Parts, decided: DecidedRequest, count = 1): RateResult | undefined => {
   const caller = callerOf(parts, decided)
   if (caller === undefined) return undefined
   const [kind, name] = caller
@@ -88,7 +88,7 @@ const taken = (parts: Parts, decided: Decided, count = 1): Taken | undefined => 
   return parts.rates.takeAll({ caller: name, count, kind, space })
 }
 
-const fields = ({ kind, left, rate: { requests, seconds: window }, seconds }: Taken): ReadonlyArray<readonly [string, string]> => [
+const fields = ({ kind, left, rate: { requests, seconds: window }, seconds }: RateResult): ReadonlyArray<readonly [string, string]> => [
   ["ratelimit-policy", `"${kind}";q=${requests};w=${window}`],
   ["ratelimit", `"${kind}";r=${left};t=${seconds}`]
 ]
@@ -99,7 +99,7 @@ const callers: Readonly<Record<Kind, string>> = {
   report: "reports from this address that are refused or in progress"
 }
 
-const over = ({ kind, rate: { requests, seconds: window }, seconds }: Taken, count = 1): Response => {
+const over = ({ kind, rate: { requests, seconds: window }, seconds }: RateResult, count = 1): Response => {
   const limit = `There are ${requests} requests in ${window} seconds for ${callers[kind]}`
   // A batch that no full bucket holds would wait for ever.
   const isNever = count > requests
@@ -112,7 +112,7 @@ const over = ({ kind, rate: { requests, seconds: window }, seconds }: Taken, cou
 }
 
 /** An answer with the fields of the limit. */
-const told = (response: Response, taken: Taken): Response =>
+const told = (response: Response, taken: RateResult): Response =>
   HeaderFields.changed(response, (headers) => {
     for (const [name, value] of fields(taken)) headers.set(name, value)
   })
@@ -124,7 +124,7 @@ const counted = ({ tokens }: Parts, access: Access.Access): void =>
 /**
  * Takes the further signals of a batch, which count as so many requests: the answer if the rate of the caller does not hold them.
  */
-export const charged = (parts: Parts, decided: Decided, count: number): Response | undefined => {
+export const chargeBatch = (parts: Parts, decided: DecidedRequest, count: number): Response | undefined => {
   const result = count < 1 ? undefined : taken(parts, decided, count)
   if (result?.isOver !== true) return undefined
   counted(parts, decided.access)
@@ -134,7 +134,11 @@ export const charged = (parts: Parts, decided: Decided, count: number): Response
 /**
  * Answers a request within the limit of its caller. The report of a worker counts if it is refused, and while it is in progress.
  */
-export const within = (parts: Parts, decided: Decided, answer: () => Response | Promise<Response>): Response | Promise<Response> => {
+export const respond = (
+  parts: Parts,
+  decided: DecidedRequest,
+  answer: () => Response | Promise<Response>
+): Response | Promise<Response> => {
   const result = taken(parts, decided)
   if (result === undefined) return answer()
   if (result.isOver) {

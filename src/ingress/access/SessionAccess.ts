@@ -6,11 +6,11 @@
 import * as Redacted from "../../cell/Redacted.ts"
 import type { IsSpent } from "../../access/Rates.ts"
 import * as SessionPass from "../../access/SessionPass.ts"
-import { type Credential, type Found, OPERATOR, type Owner, type Sessions } from "../../access/Sessions.ts"
+import { type Credential, OPERATOR, type Owner, type PassAccess, type Sessions } from "../../access/Sessions.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import { CSRF, SESSION } from "../../contract/Paths.ts"
 import type { Hash } from "../../persistence/Hash.ts"
-import { type Access, accessOf, type By } from "./Caller.ts"
+import { type Access, accessOf, type CallerAccess } from "./Caller.ts"
 import type * as ConfiguredAccess from "./ConfiguredAccess.ts"
 import * as RequestOrigin from "./RequestOrigin.ts"
 import * as SessionCookie from "./SessionCookie.ts"
@@ -65,7 +65,7 @@ export class SessionAccess {
   }
 
   /** The pass that a request shows, in the place of its kind. A header goes before a cookie. */
-  shown(request: Request, authorization: string | null): SessionPass.Shown | undefined {
+  shown(request: Request, authorization: string | null): SessionPass.PresentedPass | undefined {
     const isInHeader = authorization !== null
     const text = isInHeader ? SessionPass.inHeader(authorization) : SessionCookie.read(request)
     const shown = text === undefined ? undefined : this.sessions.read(text)
@@ -73,17 +73,17 @@ export class SessionAccess {
   }
 
   /** The access of a pass that a request shows. */
-  access(shown: SessionPass.Shown, request: Request, { isSpent, path }: Place): Access | Promise<Access> {
+  access(shown: SessionPass.PresentedPass, request: Request, { isSpent, path }: Place): Access | Promise<Access> {
     if (shown.kind === "cookie" && isDoubtful(request)) return { kind: "refused", refused: foreign }
     if (shown.kind === "link" && !(path === SESSION && request.method === "POST")) return { kind: "refused", refused: unlinked }
     const found = this.sessions.access(shown, (name) => this.owner(name), isSpent)
-    const made = (found: Found<Access>): Access =>
+    const made = (found: PassAccess<Access>): Access =>
       "refused" in found ? { kind: "refused", refused: found.refused } : { ...found.owner, session: found.session }
     return found instanceof Promise ? found.then(made) : made(found)
   }
 
   /** The credential of a request that was let in. */
-  credential({ digest = "", reader, session, token }: By): Credential {
+  credential({ digest = "", reader, session, token }: CallerAccess): Credential {
     if (session !== undefined) return session
     if (token !== undefined) return { name: TOKEN + token.id, digest, until: token.expires }
     const name = reader === undefined ? OPERATOR : `reader-${reader.name}`

@@ -87,7 +87,7 @@ export const send = async (space: Holder, digest: string, at: {
   }
   const { request, transfers } = at
   if (EntityTag.names(request.headers.get("if-none-match"), headers["etag"]!)) return new Response(null, { status: 304, headers })
-  const range = Range.asked(request, { etag: headers["etag"]!, size })
+  const range = Range.spanIn(request, { etag: headers["etag"]!, size })
   if (range === "unsatisfiable") return unsatisfiable(size)
   const { from, to } = range ?? { from: 0, to: size - 1 }
   headers["content-length"] = String(to - from + 1)

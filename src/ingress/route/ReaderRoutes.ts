@@ -99,13 +99,13 @@ const post = (reader: Reader, name: string, runner: Runner): SignalPost.Send => 
     post: (request, { accepted, ...hears }) => reader.post(request, {
       ...hears,
       accepted: (taken) => {
-        late = SignalResponse.taken(name, taken)
+        late = SignalResponse.acceptedAnswer(name, taken)
         accepted(taken)
       }
     })
   }
   const end = (receipt: ShownReceipt | undefined): void => {
-    if (receipt !== undefined) SignalResponse.over(name, Wire.shownReceipt(receipt), { answered, fail })
+    if (receipt !== undefined) SignalResponse.answerEnd(name, Wire.shownReceipt(receipt), { answered, fail })
     else if (late !== undefined) answered(late)
   }
   SignalResponse.post(receiver, signal, { runner, seconds, end, answered, fail })

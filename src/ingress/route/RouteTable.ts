@@ -12,7 +12,7 @@ import * as Decision from "../../access/Decision.ts"
 import * as Token from "../../access/Token.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import * as Codec from "../../contract/Codec.ts"
-import type { AnswerOf, Asked, Endpoint } from "../../contract/Endpoint.ts"
+import type { AnswerOf, DecodedRequest, Endpoint } from "../../contract/Endpoint.ts"
 import type { Fields, Lazy } from "../../contract/Face.ts"
 import { cellIn, REFERENCE } from "../../contract/Paths.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
@@ -20,22 +20,26 @@ import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Viewer } from "../../kernel/view/Space.ts"
 import * as Access from "../access/Access.ts"
 import * as Body from "../wire/Body.ts"
-import type { By } from "../access/Caller.ts"
+import type { CallerAccess } from "../access/Caller.ts"
 import * as Json from "../wire/Json.ts"
 import * as Problem from "../wire/Problem.ts"
 import * as TokenView from "../access/TokenView.ts"
-import type { Served } from "../wire/HttpTelemetry.ts"
+import type { ServedRequest } from "../wire/HttpTelemetry.ts"
 import { detached, failureOf, gone, type Runner } from "../wire/Runner.ts"
 
 /** A decoded request, its caller, and its token if it has one with a scope. */
-export type Given<E> = Asked<E> & { readonly by: By; readonly token?: Token.Token | undefined; readonly runner: Runner }
+export type RoutedRequest<E> = DecodedRequest<E> & {
+  readonly by: CallerAccess
+  readonly token?: Token.Token | undefined
+  readonly runner: Runner
+}
 
 /** The answer of a handler: one that the schema of its endpoint encodes, or a response as it is. */
 export type Reply<E> = Response | Promise<Response> | Effect.Effect<AnswerOf<E> | Response, unknown>
 
 /** The Hono environment of a request: the view of its reader, its token, and its session. */
 export interface Environment {
-  readonly Bindings: Omit<By, "reader"> & { readonly reader: Viewer }
+  readonly Bindings: Omit<CallerAccess, "reader"> & { readonly reader: Viewer }
 }
 
 /** The parts of a table. */
@@ -75,20 +79,20 @@ export class RouteTable {
   }
 
   /** The answer to a request that failed, whose failure is reported if it is one of the runtime. */
-  readonly failed = (failure: unknown, served?: Served): Response => {
+  readonly failed = (failure: unknown, served?: ServedRequest): Response => {
     if (failure === gone) return new Response(null, { status: 499 })
     this.report(failure)
     return this.refused(failure, served)
   }
 
   /** The answer to a request that is refused. */
-  refused(failure: unknown, served?: Served): Response {
+  refused(failure: unknown, served?: ServedRequest): Response {
     if (served !== undefined) served.code = Problem.codeIn(failure)
     return Problem.response(failure)
   }
 
   /** Answers a request of a reader, within the scope of a token, or of another caller. */
-  fetch(request: Request, by: By = {}): Response | Promise<Response> {
+  fetch(request: Request, by: CallerAccess = {}): Response | Promise<Response> {
     const { reader, served, session, token } = by
     if (token !== undefined) return this.scoped(request, token, by)
     if (reader !== undefined) return this.readers.fetch(request, { ...by, reader })
@@ -96,7 +100,7 @@ export class RouteTable {
   }
 
   /** Answers a request within the scope of a token: from a view of the space where there is one and the token has no more. */
-  private scoped(request: Request, token: Token.Token, by: By): Response | Promise<Response> {
+  private scoped(request: Request, token: Token.Token, by: CallerAccess): Response | Promise<Response> {
     const isViewed = Decision.isViewed(token, request.method === "POST")
     return isViewed ? this.readers.fetch(request, { ...by, reader: TokenView.viewerOf(token) }) : this.operator.fetch(request, by)
   }
@@ -141,7 +145,7 @@ export class RouteTable {
   }
 
   /** Serves an endpoint to all callers but readers, and to them, too, where each holder of a credential may ask. */
-  serve<E extends Endpoint>(endpoint: E, handle: (asked: Given<E>) => Reply<E>): void {
+  serve<E extends Endpoint>(endpoint: E, handle: (asked: RoutedRequest<E>) => Reply<E>): void {
     this.endpoints.push(endpoint)
     const { access, method, path } = endpoint
     const answer = exactly(path, (c) => this.answer(endpoint, c, handle))
@@ -150,12 +154,16 @@ export class RouteTable {
   }
 
   /** The answer to a request, whoever asks; while the host is full, one that adds data is refused. */
-  protected answer<E extends Endpoint>(endpoint: E, c: Context, handle: (asked: Given<E>) => Reply<E>): Response | Promise<Response> {
+  protected answer<E extends Endpoint>(
+    endpoint: E,
+    c: Context,
+    handle: (asked: RoutedRequest<E>) => Reply<E>
+  ): Response | Promise<Response> {
     notes(c, endpoint.path)
     this.decide(endpoint, c)
     const refused = endpoint.effect === "adds" ? this.parts.full?.() : undefined
     if (refused !== undefined) throw refused
-    return answered(endpoint, c, handle)
+    return respond(endpoint, c, handle)
   }
 
   /** The answer for a request without a route: 404, or 405 with the allowed methods. */
@@ -185,7 +193,7 @@ export const exactly = (
   (c: Context): Response | Promise<Response> => isExact(path, c.req.path) ? handle(c) : c.notFound()
 
 /** The request of a context, as its telemetry follows it. */
-const servedIn = ({ env }: Context): Served | undefined => (env as By | undefined)?.served
+const servedIn = ({ env }: Context): ServedRequest | undefined => (env as CallerAccess | undefined)?.served
 
 /** Notes the route of a request, and its space. */
 const notes = (c: Context, path: string): void => {
@@ -237,31 +245,31 @@ const bodyOf = async (schema: Lazy, invalid: Endpoint["invalid"], request: Reque
 const nothing = {}
 
 /** A request, decoded, with its body. */
-const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { env, req }: Context, body: unknown): Given<E> => ({
-  by: (env ?? nothing) as By,
-  token: (env as By | undefined)?.token,
-  runner: (env as By | undefined)?.served?.runner ?? detached,
+const asked = <E extends Endpoint>({ isByHand = false, query }: Endpoint, { env, req }: Context, body: unknown): RoutedRequest<E> => ({
+  by: (env ?? nothing) as CallerAccess,
+  token: (env as CallerAccess | undefined)?.token,
+  runner: (env as CallerAccess | undefined)?.served?.runner ?? detached,
   params: req.param(),
   query: query === undefined || isByHand ? nothing : queryOf(query, req.query()),
   body,
   request: req.raw
-} as unknown as Given<E>)
+} as unknown as RoutedRequest<E>)
 
 /**
  * The reply of a handler as a response. Only a body is awaited before, since the hot paths of the ingress have none to decode.
  */
-export const answered = <E extends Endpoint>(
+export const respond = <E extends Endpoint>(
   endpoint: E,
   c: Context,
-  handle: (asked: Given<E>) => Reply<E>
+  handle: (asked: RoutedRequest<E>) => Reply<E>
 ): Response | Promise<Response> => {
   const { body, invalid, isByHand = false } = endpoint
   const given = asked<E>(endpoint, c, nothing)
   if (body === undefined || isByHand) return responded(endpoint, given, handle)
-  return bodyOf(body, invalid, c.req.raw).then((body) => responded(endpoint, { ...given, body } as Given<E>, handle))
+  return bodyOf(body, invalid, c.req.raw).then((body) => responded(endpoint, { ...given, body } as RoutedRequest<E>, handle))
 }
 
-const responded = <E extends Endpoint>(endpoint: E, given: Given<E>, handle: (asked: Given<E>) => Reply<E>) => {
+const responded = <E extends Endpoint>(endpoint: E, given: RoutedRequest<E>, handle: (asked: RoutedRequest<E>) => Reply<E>) => {
   const reply = handle(given)
   return Effect.isEffect(reply) ? ran(endpoint, given, reply) : reply
 }
@@ -269,7 +277,7 @@ const responded = <E extends Endpoint>(endpoint: E, given: Given<E>, handle: (as
 /** Runs the effect of a reply. A read is cancelled when its client disconnects. */
 const ran = async <E extends Endpoint>(
   endpoint: E,
-  given: Given<E>,
+  given: RoutedRequest<E>,
   reply: Effect.Effect<AnswerOf<E> | Response, unknown>
 ): Promise<Response> => {
   const { signal } = given.request
@@ -278,7 +286,7 @@ const ran = async <E extends Endpoint>(
   throw failureOf(exit.cause, signal)
 }
 
-const responseOf = (endpoint: Endpoint, answer: unknown, { params }: Pick<Asked<Endpoint>, "params">): Response => {
+const responseOf = (endpoint: Endpoint, answer: unknown, { params }: Pick<DecodedRequest<Endpoint>, "params">): Response => {
   const headers = {
     ...endpoint.location === undefined ? {} : { location: endpoint.location(answer, params) },
     ...endpoint.isUncached ? Json.noStore.headers : {}

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "../../cell/Redacted.ts"
-import { BEARER_MILLIS, type Credential, LINK_MILLIS, type Made, stopped } from "../../access/Sessions.ts"
+import { BEARER_MILLIS, type Credential, LINK_MILLIS, type IssuedPass, endRefusals } from "../../access/Sessions.ts"
 import { JWT, labelOf } from "../../access/Token.ts"
 import { verbs } from "../../contract/Endpoint.ts"
 import { LOGIN } from "../../contract/Paths.ts"
@@ -14,7 +14,7 @@ import * as Json from "../wire/Json.ts"
 import * as RequestOrigin from "../access/RequestOrigin.ts"
 import * as LoginPage from "../access/SessionLogin.ts"
 import { RequestRefused } from "../wire/Problem.ts"
-import type { By } from "../access/Caller.ts"
+import type { CallerAccess } from "../access/Caller.ts"
 import type { RouteTable } from "./RouteTable.ts"
 import type { SessionAccess } from "../access/SessionAccess.ts"
 import * as SessionCookie from "../access/SessionCookie.ts"
@@ -49,7 +49,7 @@ type Answer = ReturnType<typeof Endpoints.begin.answer>["Type"]
 /** A request, its caller, and its credential. */
 interface Asked {
   readonly request: Request
-  readonly by: By
+  readonly by: CallerAccess
   readonly credential: Credential
 }
 
@@ -77,9 +77,9 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
     return Json.answer({ expires: made.expires }, { status: 201, headers })
   }
   /** A link is over with its use, and the pass that it gives lasts longer. */
-  const redeemed = async ({ session, token }: By, { digest, name, ...made }: Credential): Promise<Credential> => {
+  const redeemed = async ({ session, token }: CallerAccess, { digest, name, ...made }: Credential): Promise<Credential> => {
     if (session?.kind !== "link") return { digest, name, ...made }
-    if (!await sessions.end(session, LINK_MILLIS)) throw stopped.link
+    if (!await sessions.end(session, LINK_MILLIS)) throw endRefusals.link
     return { digest, name, until: token?.expires }
   }
   table.serve(Endpoints.begin, ({ by, query: { as }, request }) => told<Answer | Response>(async () => {
@@ -96,10 +96,10 @@ export const routes = (table: RouteTable, { access, hasHome, millis }: Parts): v
   table.open(LOGIN, () => LoginPage.answer(hasHome))
 }
 
-const secondsOf = ({ expires }: Made, now: number): number => Math.max(0, Math.floor((expires - now) / 1000))
+const secondsOf = ({ expires }: IssuedPass, now: number): number => Math.max(0, Math.floor((expires - now) / 1000))
 
 /** A credential as its owner sees it. */
-const shownOf = ({ reader, token }: By, { name, until }: Credential) => {
+const shownOf = ({ reader, token }: CallerAccess, { name, until }: Credential) => {
   const end = until === undefined ? {} : { expires: until }
   if (token !== undefined) {
     const { clearance, id, prefixes, spaces, verbs } = token

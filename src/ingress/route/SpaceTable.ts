@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { AnswerOf, Endpoint } from "../../contract/Endpoint.ts"
 import type { Kernel } from "../../kernel/space/Kernel.ts"
 import type { Reader, Space, Viewer } from "../../kernel/view/Space.ts"
-import { exactly, type Given, type Parts, type Reply, RouteTable } from "./RouteTable.ts"
+import { exactly, type RoutedRequest, type Parts, type Reply, RouteTable } from "./RouteTable.ts"
 
 /** An endpoint for readers, too. */
 type Shown = Endpoint & { readonly access: "reader" }
@@ -29,12 +29,12 @@ export class SpaceTable extends RouteTable {
   }
 
   /** Serves an endpoint of a space that exists to all callers but readers. */
-  ofSpace<E extends Endpoint>(endpoint: E, handle: (space: Space, asked: Given<E>) => Reply<E>): void {
+  ofSpace<E extends Endpoint>(endpoint: E, handle: (space: Space, asked: RoutedRequest<E>) => Reply<E>): void {
     this.serve(endpoint, (asked) => Effect.flatMap(this.space(nameIn(asked)), (space) => replied(handle(space, asked))))
   }
 
   /** Serves an endpoint of a space that exists to readers, too. */
-  toReaders<E extends Shown>(endpoint: E, handle: (reader: Reader, asked: Given<E>, viewer: Viewer) => Reply<E>): void {
+  toReaders<E extends Shown>(endpoint: E, handle: (reader: Reader, asked: RoutedRequest<E>, viewer: Viewer) => Reply<E>): void {
     this.readers.on(endpoint.method, endpoint.path, exactly(endpoint.path, (c) => this.answer<E>(endpoint, c, (asked) => {
       const { reader } = c.env as { readonly reader: Viewer }
       const reply = (space: Space): Reply<E> => handle(space.reader(reader), asked, reader)

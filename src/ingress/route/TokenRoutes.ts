@@ -8,7 +8,7 @@ import * as Redacted from "../../cell/Redacted.ts"
 import { labelOf, type Token } from "../../access/Token.ts"
 import type { Secret, TokenAdmin } from "../../access/TokenAdmin.ts"
 import * as Endpoints from "../../contract/Tokens.ts"
-import type { By } from "../access/Caller.ts"
+import type { CallerAccess } from "../access/Caller.ts"
 import { RequestRefused } from "../wire/Problem.ts"
 import type { RouteTable } from "./RouteTable.ts"
 
@@ -21,7 +21,7 @@ const brief = new RequestRefused({
 })
 
 /** The caller who gets a secret. @throws RequestRefused */
-const keeper = ({ session, token }: By): Token | undefined => {
+const keeper = ({ session, token }: CallerAccess): Token | undefined => {
   if (session?.kind === "bearer") throw brief
   return token
 }

@@ -71,6 +71,6 @@ export const ofBinary = async (request: Request): Promise<unknown> => {
   const event = { ...Object.fromEntries(attributes) as object, ...type === null ? {} : { datacontenttype: type } }
   const bytes = await Body.whole(request)
   if (bytes.byteLength === 0) return event
-  if (type !== null && Body.isJson(type)) return { ...event, data: Body.parse(Body.decoded(bytes)) }
-  return type?.startsWith("text/") === true ? { ...event, data: Body.decoded(bytes) } : { ...event, data_base64: Digest.base64(bytes) }
+  if (type !== null && Body.isJson(type)) return { ...event, data: Body.parse(Body.decodeText(bytes)) }
+  return type?.startsWith("text/") === true ? { ...event, data: Body.decodeText(bytes) } : { ...event, data_base64: Digest.base64(bytes) }
 }

@@ -91,7 +91,7 @@ const headOf = ({ location, status }: Answer): string =>
 export const answer = (
   batch: ReadonlyArray<Item>,
   { report, send }: {
-    readonly send: (signal: PostedSignal, hears: SignalResponse.Hears) => void
+    readonly send: (signal: PostedSignal, hears: SignalResponse.AnswerCallbacks) => void
     /** Receives each failure of the runtime. */
     readonly report: (failure: unknown) => void
   }

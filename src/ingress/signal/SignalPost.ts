@@ -14,7 +14,7 @@ import type { Runner } from "../wire/Runner.ts"
 import * as Wire from "../wire/Wire.ts"
 
 /** Sends a signal, and waits for its receipt at most so many seconds. */
-export type Send = (signal: PostedSignal, seconds: number | undefined, hears: SignalResponse.Hears) => void
+export type Send = (signal: PostedSignal, seconds: number | undefined, hears: SignalResponse.AnswerCallbacks) => void
 
 /** The receiver of the signals of a request. */
 export interface Receiver {

@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 /** The parameters of an answer. */
-export interface Asks<R> {
+export interface AnswerOptions<R> {
   /** Runs the wait. */
   readonly runner: Pick<Runner, "fork">
   /** The most seconds to wait for the receipt; `undefined` does not wait. */
@@ -35,7 +35,7 @@ export interface Asks<R> {
 }
 
 /** The callbacks of a posted signal, of which one is called once. An event that ended without success is a failure, too. */
-export interface Hears {
+export interface AnswerCallbacks {
   readonly answered: (answer: Answer) => void
   readonly fail: (failure: unknown) => void
 }
@@ -59,10 +59,10 @@ export interface Receiver<R> extends Pick<Space, "name"> {
  * The answer with the receipt of an operator's signal. For one that no enzyme takes, it names the nearest of the queries of all.
  */
 export const ended =
-  (name: string, asked: PostedSignal, { queries, runner, ...hears }: Hears & Queries) =>
+  (name: string, asked: PostedSignal, { queries, runner, ...hears }: AnswerCallbacks & Queries) =>
   (receipt: Receipt): void => {
     const { signal } = asked
-    const end = (asked: Wire.Asked): void => over(name, Wire.receipt(receipt, asked), hears)
+    const end = (asked: Wire.ReceiptSignal): void => answerEnd(name, Wire.receipt(receipt, asked), hears)
     if (receipt.status !== "no-match" || signal === undefined) end(asked)
     else runner.fork(Effect.map(queries, (all) => end({ ...asked, nearest: Nearest.of(signal, all) })))
   }
@@ -70,9 +70,13 @@ export const ended =
 /**
  * Posts a signal, and waits for its receipt at most so long.
  */
-export const post = <R>(space: Receiver<R>, request: PostedSignal, { answered, end, fail, runner, seconds }: Asks<R> & Hears): void => {
+export const post = <R>(
+  space: Receiver<R>,
+  request: PostedSignal,
+  { answered, end, fail, runner, seconds }: AnswerOptions<R> & AnswerCallbacks
+): void => {
   if (seconds === undefined) {
-    space.post(request, { accepted: (accepted) => answered(taken(space.name, accepted)), fail })
+    space.post(request, { accepted: (accepted) => answered(acceptedAnswer(space.name, accepted)), fail })
     return
   }
   let timer: Fiber.Fiber<void> | undefined
@@ -92,7 +96,7 @@ export const post = <R>(space: Receiver<R>, request: PostedSignal, { answered, e
         Effect.sleep(seconds * 1000),
         Effect.sync(() => {
           cancel()
-          answered(taken(space.name, accepted))
+          answered(acceptedAnswer(space.name, accepted))
         })
       ))
     },
@@ -108,13 +112,13 @@ export const post = <R>(space: Receiver<R>, request: PostedSignal, { answered, e
 const placeOf = (space: string, id: string): string => `/v1/spaces/${space}/receipts/${encodeURIComponent(id)}`
 
 /** The answer once a signal is durable, and not over. A reader is not told its beat. */
-export const taken = (space: string, accepted: Omit<Accepted, "beat">): Answer => {
+export const acceptedAnswer = (space: string, accepted: Omit<Accepted, "beat">): Answer => {
   const location = placeOf(space, accepted.id)
   return { status: 202, location, body: { ...accepted, receipt: location } }
 }
 
 /** Answers once an event is over: with its receipt, or with the failure of its end. */
-export const over = (space: string, event: EventFailed.ReceiptAnswer, { answered, fail }: Hears): void => {
+export const answerEnd = (space: string, event: EventFailed.ReceiptAnswer, { answered, fail }: AnswerCallbacks): void => {
   const failure = EventFailed.of(event, placeOf(space, event.id))
   if (failure === undefined) answered({ status: 200, location: placeOf(space, event.id), body: event })
   else fail(failure)

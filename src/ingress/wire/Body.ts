@@ -31,7 +31,7 @@ export const json = async (request: Request): Promise<unknown> => {
  * The text of a body. Rejects with {@link RequestRefused}.
  */
 export const text = async (request: Request): Promise<string> => {
-  return decoded(await whole(request))
+  return decodeText(await whole(request))
 }
 
 /**
@@ -39,7 +39,7 @@ export const text = async (request: Request): Promise<string> => {
  *
  * @throws RequestRefused
  */
-export const decoded = (bytes: Uint8Array): string => {
+export const decodeText = (bytes: Uint8Array): string => {
   try {
     return utf8.decode(bytes)
   } catch {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Checked } from "../../access/TokenSet.ts"
+import type { TokenDecision } from "../../access/TokenSet.ts"
 
 /** The observer of a stream. */
 export interface Observer {
@@ -47,7 +47,10 @@ export const make = (answer: Response, { begin = nothing, end = nothing, isOver 
 }
 
 /** An answer to a caller with a JSON Web Token: a stream ends once that is refused, and any other answer stays as it is. */
-export const whileAccepted = (answer: Response, again: (() => Checked | Promise<Checked> | undefined) | undefined): Response => {
+export const whileAccepted = (
+  answer: Response,
+  again: (() => TokenDecision | Promise<TokenDecision> | undefined) | undefined
+): Response => {
   if (again === undefined || !is(answer)) return answer
   return make(answer, { isOver: async () => "refused" in (await again() ?? {}) })
 }

@@ -18,7 +18,7 @@ const NO_ROUTE = "none"
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
 
 /** A request in progress. Its route and its refusal are noted where they are decided. */
-export class Served {
+export class ServedRequest {
   /** Runs the Effects of the request. */
   readonly runner: Runner
   route = NO_ROUTE
@@ -38,7 +38,7 @@ const isDenial = (status: number, code: string | undefined): boolean =>
   status === 401 || status === 403 || code?.startsWith("access/") === true
 
 /** Answers a request. */
-type Answer = (served: Served) => Response | Promise<Response>
+type Answer = (served: ServedRequest) => Response | Promise<Response>
 
 /** The telemetry of an application. */
 export class HttpTelemetry {
@@ -52,11 +52,11 @@ export class HttpTelemetry {
 
   /** Answers a request, and reports it when its response begins, if spans or metrics are taken. */
   observed(request: Request, answer: Answer): Response | Promise<Response> {
-    if (!this.telemetry.isHeard) return answer(new Served(this.runner, undefined))
+    if (!this.telemetry.isHeard) return answer(new ServedRequest(this.runner, undefined))
     const since = this.telemetry.now()
     const method = methods.has(request.method) ? request.method : "_OTHER"
     const span = this.span(request, method)
-    const served = new Served(span === undefined ? this.runner : this.runner.under(span), span)
+    const served = new ServedRequest(span === undefined ? this.runner : this.runner.under(span), span)
     const ended = (response: Response): Response => {
       this.ended(served, { method, since, status: response.status })
       return response
@@ -77,7 +77,7 @@ export class HttpTelemetry {
   }
 
   private ended(
-    { code, route, space, span }: Served,
+    { code, route, space, span }: ServedRequest,
     { method, since, status }: { readonly method: string; readonly since: bigint; readonly status: number }
   ): void {
     const { telemetry } = this

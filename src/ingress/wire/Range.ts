@@ -18,7 +18,7 @@ export interface Whole {
  *
  * Multiple ranges, other units and a mismatching `if-range` select the whole, as the RFC allows.
  */
-export const asked = ({ headers, method }: Request, { etag, size }: Whole): Span | "unsatisfiable" | undefined => {
+export const spanIn = ({ headers, method }: Request, { etag, size }: Whole): Span | "unsatisfiable" | undefined => {
   const match = /^\s{0,9}bytes\s{0,9}=\s{0,9}(\d*)\s{0,9}-\s{0,9}(\d*)\s{0,9}$/i.exec(headers.get("range") ?? "")
   if (match === null || method !== "GET") return undefined
   const condition = headers.get("if-range")

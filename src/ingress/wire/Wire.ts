@@ -37,7 +37,7 @@ export interface ReceiptJson extends Omit<Receipt, "handlings"> {
 }
 
 /** The signal of a receipt, if known. */
-export interface Asked {
+export interface ReceiptSignal {
   readonly signal?: string | undefined
   readonly target?: string | undefined
   /** The query that is most like the signal, for a caller who may see the queries. */
@@ -47,7 +47,7 @@ export interface Asked {
 /**
  * A receipt as JSON, with a reason if no enzyme ran.
  */
-export const receipt = (receipt: Receipt, asked: Asked = {}): ReceiptJson => ({
+export const receipt = (receipt: Receipt, asked: ReceiptSignal = {}): ReceiptJson => ({
   ...receipt,
   reason: reasons[receipt.status]?.(receipt, asked),
   handlings: receipt.handlings.map((handling) => ({ ...handling, value: CellValue.toJson(handling.value) }))
@@ -63,13 +63,13 @@ export const shownReceipt = (receipt: ShownReceipt) => ({
     : { ...handling, value: CellValue.toJson(handling.value) })
 })
 
-const eventOf = ({ id }: Receipt, { signal, target }: Asked): string => {
+const eventOf = ({ id }: Receipt, { signal, target }: ReceiptSignal): string => {
   const said = [signal, target === undefined ? undefined : `target ${target}`].filter((part) => part !== undefined)
   return said.length === 0 ? `event ${id}` : `signal ${said.join(" with ")}`
 }
 
 /** The reasons for which no enzyme ran, by the status of the receipt. */
-const reasons: Partial<Record<Receipt["status"], (receipt: Receipt, asked: Asked) => string>> = {
+const reasons: Partial<Record<Receipt["status"], (receipt: Receipt, asked: ReceiptSignal) => string>> = {
   discarded: (receipt, asked) => `${eventOf(receipt, asked)} waited with qos discard while the space was rolled back, and was dropped`,
   cycle: (receipt, asked) =>
     `The enzymes that take ${eventOf(receipt, asked)} order each other in a circle, so none of them ran. See to their before and after`,

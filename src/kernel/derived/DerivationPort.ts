@@ -125,7 +125,7 @@ export const wasLast = (tag: string | undefined): boolean => tag === SPENT.tag
 export const failure = (
   name: string,
   output: string | undefined,
-  { code, ...raised }: Diagnostic.Raised & { readonly code: string }
+  { code, ...raised }: Diagnostic.LoggedError & { readonly code: string }
 ): Diagnostic.Diagnostic =>
   Diagnostic.of("node/failed", {
     code,

@@ -7,7 +7,7 @@
  */
 import { Heap } from "../../cell/Heap.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
-import type { Listed, Pair } from "../../durable/Pairs.ts"
+import type { ListedPairs, Pair } from "../../durable/Pairs.ts"
 import { type Heard, MAX_HEARD, type Pending, type Signal } from "../model/Signal.ts"
 import { Hearers } from "./Hearers.ts"
 import type { TimerQueue } from "./TimerQueue.ts"
@@ -113,7 +113,7 @@ export class WaitingRuns {
   }
 
   /** Has a run hear these signals from now on, and no others. A list of changes says nothing about the other pairs. */
-  private hear(run: OpenRun, { changed, hears }: Listed): void {
+  private hear(run: OpenRun, { changed, hears }: ListedPairs): void {
     for (const gone of run.hears.splice(changed?.of ?? hears.length)) this.drop(gone)
     hears.forEach((pair, i) => this.put(run, changed?.numbers[i] ?? i, pair))
   }

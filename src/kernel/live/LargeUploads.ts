@@ -45,7 +45,7 @@ const erase = async (store: Pick<LargeContent.ContentStore, "delete">, keys: Rea
 /** Deletes all objects of a space. */
 export const clear = async (store: LargeContent.ContentStore, space: string): Promise<void> => {
   for (let after = "", more = true; more;) {
-    const page = await LargeContent.listed(store, `${space}/`, after)
+    const page = await LargeContent.nextPage(store, `${space}/`, after)
     await erase(store, page.objects.map(({ key }) => key))
     after = page.objects.at(-1)?.key ?? ""
     more = page.more
@@ -179,7 +179,7 @@ export class LargeUploads {
     let more = true
     // A page may end within an upload, so the last upload of a list that goes on is left to the next collection.
     while (more && objects.length < MOST_OBJECTS && new Set(objects.map(uploadOf)).size < 2) {
-      const page = await this.call((store) => LargeContent.listed(store, `${space}/`, objects.at(-1)?.key ?? this.seen))
+      const page = await this.call((store) => LargeContent.nextPage(store, `${space}/`, objects.at(-1)?.key ?? this.seen))
       objects.push(...page.objects)
       more = page.more
     }

@@ -14,7 +14,7 @@ import { below } from "../../persistence/Below.ts"
 import * as LargeContent from "../../persistence/LargeContent.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Bindings from "../../registry/Bindings.ts"
-import { type RunScope, unguarded } from "../../registry/RunScope.ts"
+import { type RunScope, withoutGuards } from "../../registry/RunScope.ts"
 import type { Committed } from "../../stage/BeatClock.ts"
 
 const none: ReadonlyArray<string> = []
@@ -39,7 +39,7 @@ export class Documents implements Committed {
   failure: unknown
 
   /** `outside` calls the store out of the scope of runs, which read through this cache. */
-  constructor(store: SpaceStore, limit: number, outside: RunScope["outside"] = unguarded.outside) {
+  constructor(store: SpaceStore, limit: number, outside: RunScope["outside"] = withoutGuards.outside) {
     this.store = store
     this.limit = limit
     this.outside = outside
@@ -115,8 +115,8 @@ const cost = (key: string, entry: Document | null): number => OVERHEAD + key.len
 /**
  * The binding lists set at run time, by cell.
  */
-export const bindingsIn = (store: Pick<SpaceStore, "below">, documents: Documents): Bindings.Lists => {
-  const bindings = new Bindings.Lists()
+export const bindingsIn = (store: Pick<SpaceStore, "below">, documents: Documents): Bindings.BindingLists => {
+  const bindings = new Bindings.BindingLists()
   for (const key of below(store, Bindings.FOLDER)) {
     const list = Codec.read(documents.read(key), [])
     if (list !== undefined) bindings.put(key.slice(Bindings.FOLDER.length), list as unknown as ReadonlyArray<Bindings.Binding>)

@@ -6,11 +6,11 @@
 import type { Document } from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
 import type { CodePlace } from "../../diagnostic/CodePlace.ts"
-import type { Settled } from "../../durable/Handle.ts"
-import type { Stored } from "../../durable/Step.ts"
+import type { HandleResult } from "../../durable/Handle.ts"
+import type { StoredStep } from "../../durable/Step.ts"
 import type { Continuation } from "../../durable/Continuation.ts"
 import type { Note } from "../../durable/Note.ts"
-import type { Listed, Pair } from "../../durable/Pairs.ts"
+import type { ListedPairs, Pair } from "../../durable/Pairs.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Due } from "../../stage/Due.ts"
@@ -83,12 +83,12 @@ export interface Waits {
   readonly oid: string
   /** The number of the segment. */
   readonly segment: number
-  readonly step: Stored
+  readonly step: StoredStep
   readonly continuation: Continuation
   /** The times at which an open sleep may end, the earliest ones only. */
   readonly dues: ReadonlyArray<Due>
   /** The signals that the run hears, for the row of its next segment. */
-  readonly listed: Listed
+  readonly listed: ListedPairs
   /** The signals that the run did not hear yet when the beat captured its signals, and the number of those that it did. */
   readonly begun: ReadonlyArray<Pair>
   readonly known: number
@@ -197,7 +197,7 @@ export interface Handling {
   draft: Draft | undefined
   outcome: Outcome | undefined
   /** The results with which a segment began. */
-  settled?: ReadonlyArray<Settled>
+  settled?: ReadonlyArray<HandleResult>
   /** Its label: at first that of its event and the previous attempt, at the end that of its outcome and its launches. */
   label: Label
 }

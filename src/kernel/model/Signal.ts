@@ -6,7 +6,7 @@
 import type { Document } from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import * as Codec from "../../cell/Document.ts"
-import type { Listed } from "../../durable/Pairs.ts"
+import type { ListedPairs } from "../../durable/Pairs.ts"
 import * as Dues from "../../stage/Due.ts"
 import type { DueAt, OutgoingSignal, Qos } from "../../stage/Launch.ts"
 
@@ -86,7 +86,7 @@ export const resultOfHeard = ({ enzyme, isAwaited, nth, pair }: Heard): Document
 export const MAX_HEARD = 100
 
 /** A durable run that waits, or that repeats a segment, with the signals that it hears. */
-export interface WaitingRun extends Listed {
+export interface WaitingRun extends ListedPairs {
   /** Its operation. */
   readonly oid: string
   /** The times at which it goes on at the latest. */
@@ -98,7 +98,7 @@ export interface WaitingRun extends Listed {
 }
 
 /** The signals that a run hears, for another row of it. */
-export const listed = ({ changed, hears }: Listed): Listed => changed === undefined ? { hears } : { hears, changed }
+export const listed = ({ changed, hears }: ListedPairs): ListedPairs => changed === undefined ? { hears } : { hears, changed }
 
 /** The repetition of a captured event for one of its enzymes. */
 export interface Again {

@@ -63,7 +63,7 @@ export const waiting = ({ keep, signalsOf }: WaitingBodies): RunExecutor["wait"]
 const putParts = (
   stage: RunMerge["captured"]["stage"],
   oid: string,
-  { parts, segment }: Pick<Step.Stored, "parts"> & Pick<Waits, "segment">
+  { parts, segment }: Pick<Step.StoredStep, "parts"> & Pick<Waits, "segment">
 ): void => parts.forEach((part, number) => stage.put(stepAddress(oid, segment, number), part, COMMIT))
 
 const start = ({ flight, key }: Handling, oid: string, ledgers: RunMerge["captured"]["ledgers"]): void => {

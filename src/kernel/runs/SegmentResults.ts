@@ -7,7 +7,7 @@ import * as Document from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { Continuation } from "../../durable/Continuation.ts"
-import type { Settled } from "../../durable/Handle.ts"
+import type { HandleResult } from "../../durable/Handle.ts"
 import type * as Note from "../../durable/Note.ts"
 import { RunCancelled } from "../../durable/RunError.ts"
 import * as SentEvent from "../../durable/SentEvent.ts"
@@ -26,12 +26,12 @@ interface Resumed {
 
 /** The results with which a segment begins, and the note for the next one. */
 export interface Results {
-  readonly settled: ReadonlyArray<Settled>
+  readonly settled: ReadonlyArray<HandleResult>
   readonly note: Note.Note | undefined
 }
 
 /** Second copies of results, by the numbers of their handles. */
-export type Copies = Map<number, Settled>
+export type Copies = Map<number, HandleResult>
 
 /** The results of a cancelled run that arrived before come first. The next segment then fails all open handles. */
 export const of = (continuation: Continuation, context: Resumed, copies: Copies): Results => {
@@ -44,7 +44,7 @@ export const of = (continuation: Continuation, context: Resumed, copies: Copies)
 }
 
 /** Failures of all open handles. Their requests are cancelled with the merge of the segment. */
-const cancelledOf = (continuation: Continuation, { draft, oid }: Resumed): ReadonlyArray<Settled> => {
+const cancelledOf = (continuation: Continuation, { draft, oid }: Resumed): ReadonlyArray<HandleResult> => {
   const { _tag, code, message } = new RunCancelled({ oid })
   return Array.from(continuation.tx.handles.all(), ([number, awaited]) => {
     if (awaited.kind === "request") draft.operate([], cancellation(awaited.rid))
@@ -56,8 +56,8 @@ const cancelledOf = (continuation: Continuation, { draft, oid }: Resumed): Reado
  * The results of handles that this beat has, in the order of their calls. The body may change a rich one, and the log keeps its
  * own, so there is a copy of each for the body.
  */
-const settledOf = (continuation: Continuation, { draft, oid }: Resumed, copies: Copies): ReadonlyArray<Settled> => {
-  const ok = (number: number, document: Document.Document | undefined, make: () => Value): Settled => {
+const settledOf = (continuation: Continuation, { draft, oid }: Resumed, copies: Copies): ReadonlyArray<HandleResult> => {
+  const ok = (number: number, document: Document.Document | undefined, make: () => Value): HandleResult => {
     if (document !== undefined && Document.isRich(document)) copies.set(number, [number, "ok", make()])
     return [number, "ok", make()]
   }
@@ -72,11 +72,11 @@ const settledOf = (continuation: Continuation, { draft, oid }: Resumed, copies: 
 
 /** The draft of a segment, and the result of a handle from its document. */
 interface Settling extends Pick<Resumed, "draft" | "oid"> {
-  readonly ok: (number: number, document: Document.Document | undefined, make: () => Value) => Settled
+  readonly ok: (number: number, document: Document.Document | undefined, make: () => Value) => HandleResult
 }
 
 /** A signal that the run has heard. The run then has the label of the signal. */
-const heard = (number: number, by: Omit<Heard, "isAwaited">, { draft, ok }: Omit<Settling, "oid">): Settled | undefined => {
+const heard = (number: number, by: Omit<Heard, "isAwaited">, { draft, ok }: Omit<Settling, "oid">): HandleResult | undefined => {
   const found = Hearing.read(by, (key) => draft.stage.visible(key))
   if (found === undefined) return undefined
   draft.label = Label.join(draft.label, found.label)
@@ -84,7 +84,7 @@ const heard = (number: number, by: Omit<Heard, "isAwaited">, { draft, ok }: Omit
 }
 
 /** The end of an event, if it has ended. The run then has the labels of its handlings. */
-const told = (number: number, id: string, { draft, oid }: Pick<Settling, "draft" | "oid">): Settled | undefined => {
+const told = (number: number, id: string, { draft, oid }: Pick<Settling, "draft" | "oid">): HandleResult | undefined => {
   const { end, label = Label.none } = SentEvent.read(draft.stage.visible(SentEvent.addressOf(oid, id).key)) ?? {}
   if (end === undefined) return undefined
   draft.label = Label.join(draft.label, label)
@@ -92,7 +92,7 @@ const told = (number: number, id: string, { draft, oid }: Pick<Settling, "draft"
 }
 
 /** The result of a request, if it has one. The run then knows the label of the request. */
-const answered = (number: number, rid: string, { draft, oid, ok }: Settling): Settled | undefined => {
+const answered = (number: number, rid: string, { draft, oid, ok }: Settling): HandleResult | undefined => {
   const { key } = Requests.address(oid, rid)
   const request = Requests.read(draft.stage.visible(key))
   if (request === undefined || !Requests.isFinished(request)) return undefined

@@ -144,11 +144,11 @@ const gather = Effect.fnUntraced(function*(site: Site, request: Host.BuildReques
   return contents
 })
 
-const declaresType = ({ enzymes, nodes }: Loader.Found): boolean =>
+const declaresType = ({ enzymes, nodes }: Loader.LoadedModules): boolean =>
   [...enzymes.map(({ enzyme }) => enzyme), ...nodes.map(({ node }) => node)]
     .some(({ declares }) => declares.some(({ declared }) => declared !== undefined))
 
-const readsCron = ({ enzymes }: Loader.Found): boolean =>
+const readsCron = ({ enzymes }: Loader.LoadedModules): boolean =>
   enzymes.some(({ enzyme: { schedule } }) => schedule !== undefined && "cron" in schedule)
 
 const withText = ({ file, hash, hostImports, text = "", typed = {} }: LoadedModule): Module =>

@@ -23,7 +23,7 @@ const GENERATED = "systole-build:"
 const MODULE = "systole-module:"
 
 /** A bundle. */
-export interface Made {
+export interface BuiltBundle {
   readonly outputs: ReadonlyArray<BuildFolder.Output>
   /** The size of each part in all outputs, in bytes. */
   readonly parts: Host.Build["parts"]
@@ -34,7 +34,7 @@ export interface Made {
 const virtual = (root: string, generated: Readonly<Record<string, string>>, contents: Contents): Esbuild.Plugin => {
   const { commands, kept, modules, pages } = contents
   const texts = new Map([...modules, ...commands, ...kept, ...pages === undefined ? [] : [pages]].map(({ hash, text }) =>
-    [hash, Bundle.carried(text)]))
+    [hash, Bundle.carryOver(text)]))
   const found = (path: string): string | undefined =>
     path.startsWith(MODULE) ? texts.get(path.slice(MODULE.length)) : generated[path.slice(GENERATED.length)]
   return {
@@ -85,7 +85,7 @@ const common = (root: string) => ({
 /**
  * Bundles the contents with the runtime. Rejects with the errors of esbuild.
  */
-export const make = async (root: string, target: BuildTarget.Target, contents: Contents): Promise<Made> => {
+export const make = async (root: string, target: BuildTarget.Target, contents: Contents): Promise<BuiltBundle> => {
   const generated = { ...target.modules, built: BuildTarget.builtModule(target, contents), outside: BuildTarget.outsideModule(contents) }
   const { metafile = { inputs: {}, outputs: {} }, outputFiles = [] } = await Esbuild.build({
     ...common(root),

@@ -19,7 +19,7 @@ export interface Text {
 }
 
 /** A file that belongs to the user as soon as it is there, and the lines that it needs. */
-export interface Kept extends Text {
+export interface UserFile extends Text {
   readonly needs: ReadonlyArray<Need>
 }
 
@@ -35,7 +35,7 @@ export interface Files {
   readonly described: ReadonlyArray<Text>
   /** The texts of modules. Those of earlier builds stay. */
   readonly texts: ReadonlyArray<Text>
-  readonly kept: Kept | undefined
+  readonly kept: UserFile | undefined
 }
 
 /** The folder of the files that a platform serves beside the bundle. */
@@ -51,7 +51,7 @@ const MANIFEST = "files.json"
  * The first file that no build wrote, in a folder without a build; `undefined` if a build may be written there. A build writes no
  * hidden file, so those of other tools may be there.
  */
-export const foreign = async (folder: string, kept: Kept | undefined): Promise<string | undefined> => {
+export const foreign = async (folder: string, kept: UserFile | undefined): Promise<string | undefined> => {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): ReadonlyArray<string> => {
     if (error.code === "ENOENT") return []
     throw error
@@ -89,7 +89,7 @@ const listed = async (folder: string): Promise<ReadonlyArray<string> | undefined
 }
 
 /** Writes the file, unless it is there. One that cannot be read stays, too. */
-const keep = async (folder: string, { contents, file, needs }: Kept): Promise<ReadonlyArray<string>> => {
+const keep = async (folder: string, { contents, file, needs }: UserFile): Promise<ReadonlyArray<string>> => {
   const place = join(folder, file)
   const found = await readFile(place, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined

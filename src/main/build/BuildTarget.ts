@@ -31,7 +31,7 @@ export interface Target {
   /** Whether the platform stores spaces itself, so that the configured persistence has no effect. */
   readonly hasStorage: boolean
   /** A file of a project with this name, which the user may change. */
-  readonly kept: ((project: string, settings: Pick<Config.Settings, "content">) => BuildFolder.Kept) | undefined
+  readonly kept: ((project: string, settings: Pick<Config.Settings, "content">) => BuildFolder.UserFile) | undefined
   /** The lines that start the build. */
   readonly usage: ReadonlyArray<string>
 }
@@ -127,7 +127,7 @@ const nameOf = (project: string): string =>
   project.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").slice(0, 55).replaceAll(/^-|-$/g, "") || "worker"
 
 /** The configuration of Wrangler for a project. */
-const wrangler = (project: string, settings: Pick<Config.Settings, "content">): BuildFolder.Kept => {
+const wrangler = (project: string, settings: Pick<Config.Settings, "content">): BuildFolder.UserFile => {
   const name = nameOf(project)
   const needs = [...wranglerNeeds, ...bucketNeeds(name, settings)]
   const lines = [

@@ -13,7 +13,7 @@ import type * as ManifestModules from "../module/ManifestModules.ts"
 /**
  * A built project.
  */
-export interface Built {
+export interface BuiltProject {
   /** The version of the runtime. */
   readonly version: string
   /** The environment of the configuration. */

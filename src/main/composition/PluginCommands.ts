@@ -45,7 +45,7 @@ export const declaredBy = (file: string, { commands }: Plugin): ReadonlyArray<De
 /** Imports the module of a command of a project's plugin. */
 export const importOf = Effect.fn("PluginCommands.importOf")(function*({ file, name }: Declared) {
   const host = yield* ModuleHost
-  const { module } = yield* host.load(file).pipe(Loader.within(file, defaults.moduleMillis))
+  const { module } = yield* host.load(file).pipe(Loader.limitLoad(file, defaults.moduleMillis))
   if (Command.isCommand(module) && module.name === name) return module as unknown as PluginCommand
   const reason = `it is the module of the command "${name}" of a plugin, and its default export is no command of this name. ` +
     `Write: export default defineCommand(Command.make("${name}", …))`
@@ -86,7 +86,7 @@ const ofProject = Effect.fnUntraced(function*({ args, definition, own }: Call): 
  * The commands of plugins that a command line may mean: the one that it names, or all of them if it names no command of the runtime,
  * as for the help.
  */
-export const called = Effect.fn("PluginCommands.called")(function*(call: Call): Effect.fn.Return<
+export const commandsFor = Effect.fn("PluginCommands.commandsFor")(function*(call: Call): Effect.fn.Return<
   ReadonlyArray<PluginCommand>,
   CliFailure,
   ModuleHost

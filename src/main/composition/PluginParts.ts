@@ -19,12 +19,12 @@ import * as Installation from "../module/Installation.ts"
 const firstParty = ["agent"]
 
 /** The parts, and the modules of plugins that are broken. */
-export interface Found {
+export interface FoundParts {
   readonly parts: Config.Parts
   readonly broken: ReadonlyArray<ModuleBroken>
 }
 
-const none: Found = { parts: {}, broken: [] }
+const none: FoundParts = { parts: {}, broken: [] }
 
 const own = (name: string): Effect.Effect<Plugin> => Effect.promise(async () => {
   const file = pathToFileURL(Installation.ownFile(`systole/plugins/${name}`) ?? "").href
@@ -47,7 +47,7 @@ export const foldersOf = (definition: unknown, environment: string | undefined):
 export const find = Effect.fn("PluginParts.find")(function*(
   definition: unknown,
   environment: string | undefined
-): Effect.fn.Return<Found, never, ModuleHost> {
+): Effect.fn.Return<FoundParts, never, ModuleHost> {
   const foreign = Config.foreignFields(definition)
   if (foreign.length === 0) return none
   const first = yield* Effect.forEach(firstParty, own)
@@ -58,7 +58,7 @@ export const find = Effect.fn("PluginParts.find")(function*(
 })
 
 /** The refusal of a configuration with the reasons of broken plugins, one of which may have the field that is missing. */
-export const explained = (refusal: Config.InvalidConfig, { broken }: Found): Config.InvalidConfig =>
+export const explain = (refusal: Config.InvalidConfig, { broken }: FoundParts): Config.InvalidConfig =>
   broken.length === 0
     ? refusal
     : new Config.InvalidConfig({ ...refusal, reason: [refusal.reason, ...broken.map(({ message }) => message)].join(". ") })

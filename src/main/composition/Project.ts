@@ -65,7 +65,7 @@ import * as PluginTelemetry from "../../loader/PluginTelemetry.ts"
  * An open project.
  */
 export interface Project {
-  readonly found: Loader.Found
+  readonly found: Loader.LoadedModules
   /** The reloads after changes of files. Modules are reloaded while the stream runs. */
   readonly reloads: Effect.Effect<Stream.Stream<ReloadResult>>
   readonly kernel: Kernel["Service"]
@@ -125,7 +125,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   // Before the kernel, so that its own end answers the requests in progress, and this one ends those that are left.
   const hold = yield* Fibers.holder
   yield* Effect.acquireRelease(Effect.sync(() => reporter.attach(telemetry, { logs: hasLoggers(heard) })), (end) => Effect.sync(end))
-  const kernelSettings = { ...config.kernel, reserved: Loader.reserved(found) }
+  const kernelSettings = { ...config.kernel, reserved: Loader.reservedSignals(found) }
   const persistence = yield* Loader.persistence(found, use)
   const store: Layer.Layer<Persistence, PersistenceError | E, Hash> = site.persistence ?? (yield* Effect.try({
     try: () => persistence({ folder: resolve(root, config.data), options }),

@@ -21,7 +21,7 @@ export type Configuration = Effect.Effect<string | undefined, ModuleBroken | Inv
 
 /** The loaded modules, with the sources and the services to load them again. */
 export interface Parts {
-  readonly found: Loader.Found
+  readonly found: Loader.LoadedModules
   readonly sources: Loader.Sources
   readonly configuration: Configuration
   readonly reporter: Reporter
@@ -30,7 +30,7 @@ export interface Parts {
 
 /** The state from which a reload starts. */
 interface State {
-  readonly found: Loader.Found
+  readonly found: Loader.LoadedModules
   readonly digest: string | undefined
   /** The message of a configuration that cannot be loaded. It is reported once. */
   readonly failure?: string | undefined
@@ -70,7 +70,7 @@ export const make = (
 }
 
 /** The files of new, changed and broken modules. */
-const changedModules = (before: Loader.Found, now: Loader.Found): ReadonlyArray<string> => {
+const changedModules = (before: Loader.LoadedModules, now: Loader.LoadedModules): ReadonlyArray<string> => {
   const changed = [
     ...now.enzymes.filter((item) => !before.enzymes.includes(item)),
     ...now.nodes.filter((item) => !before.nodes.includes(item)),

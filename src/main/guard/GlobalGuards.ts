@@ -15,7 +15,7 @@ import type { RunScope } from "../../registry/RunScope.ts"
 import { type Calls, ofGlobals, time } from "./GuardedCalls.ts"
 
 /** A refused call: the function, what to use instead, and the place of the call if the host tells it. */
-export interface Refused extends Pick<Calls, "instead"> {
+export interface RefusedCall extends Pick<Calls, "instead"> {
   readonly used: string
   readonly place: string | undefined
 }
@@ -26,7 +26,7 @@ export interface Rules {
   readonly isDevelopment: boolean
   /** The place in the code of a module from which an error comes, such as `enzymes/greet.ts:12:7`. */
   readonly placeOf: (error: unknown) => string | undefined
-  readonly failure: (refused: Refused) => Error
+  readonly failure: (refused: RefusedCall) => Error
 }
 
 const { Date: HostDate } = globalThis

@@ -14,7 +14,7 @@ import * as GlobalGuards from "./GlobalGuards.ts"
  * @category errors
  * @since 0.1.0
  */
-export class AroundTheRuntime extends Data.TaggedError("AroundTheRuntime")<GlobalGuards.Refused> {
+export class AroundTheRuntime extends Data.TaggedError("AroundTheRuntime")<GlobalGuards.RefusedCall> {
   readonly code = "run/nondeterministic"
   override get message() {
     const at = this.place === undefined ? "" : ` at ${this.place}`

@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite"
 import * as AccessTable from "../../access/AccessTable.ts"
 import type { Database } from "../../access/Database.ts"
 import type { Store } from "../../access/TokenSet.ts"
-import * as Withdrawn from "../../access/Withdrawn.ts"
+import * as Withdrawn from "../../access/WithdrawnCredentials.ts"
 
 /** The names of the files of tokens, and of withdrawn credentials. No space can have them. */
 const FILE = "@access.sqlite"
@@ -70,7 +70,7 @@ export const inFolder = (folder: string): Store => {
   const [file, withdrawn] = [join(folder, FILE), join(folder, WITHDRAWN)]
   const unless = <A extends { readonly revision: string }>(known: string | undefined, none: A): A | undefined =>
     known === none.revision ? undefined : none
-  return Withdrawn.over({
+  return Withdrawn.combine({
     load: async (known) => looking(file, (database) => AccessTable.load(database, known), unless(known, AccessTable.none)),
     save: async (change) => making(file, (database) => AccessTable.save(database, change)),
     use: async (id, day) => looking(file, (database) => AccessTable.use(database, id, day), undefined),
@@ -89,7 +89,7 @@ export const inFolder = (folder: string): Store => {
  */
 export const inMemory = (): Store => {
   const open = () => databaseOf(new DatabaseSync(":memory:"))
-  return Withdrawn.over(AccessTable.tableOf(open()), Withdrawn.tableOf(open()))
+  return Withdrawn.combine(AccessTable.tableOf(open()), Withdrawn.tableOf(open()))
 }
 
 /** Random bytes of the host. */

@@ -49,7 +49,7 @@ const FULL = 0.9
 /**
  * The limits of a configuration within the bounds of a host.
  */
-export const within = (limits: Limits.Limits, { isObject }: Bounds): Limits.Limits =>
+export const bound = (limits: Limits.Limits, { isObject }: Bounds): Limits.Limits =>
   isObject ? Limits.each(({ object }, name) => bounded(limits[name], object)) : limits
 
 const bounded = (limit: number, bound = limit): number => bound === Infinity ? bound : Math.min(bound, limit)

@@ -95,7 +95,7 @@ const runtimeImports = /^import \{([^{}"]{1,100000})\} from "systole-import:syst
 /**
  * The text of a bundle that an earlier version of the package made, with its imports from where this version has them.
  */
-export const carried = (text: string): string => text.replace(runtimeImports, (_, list: string) => {
+export const carryOver = (text: string): string => text.replace(runtimeImports, (_, list: string) => {
   const names = list.split(",").map((name) => name.trim())
   const isMoved = (name: string): boolean => moved.has(name.split(" ")[0] ?? "")
   const statement = (some: ReadonlyArray<string>, module: string) =>
@@ -116,7 +116,7 @@ export const hasImport = (text: string, name: string): boolean => text.includes(
  * package is missing.
  */
 export const locate = async (stored: string, root: string): Promise<string> => {
-  const text = carried(stored)
+  const text = carryOver(stored)
   const named = new Set(Array.from(text.matchAll(marks), ([, mark]) => mark!))
   const places = new Map<string, string>()
   const plugin: Esbuild.Plugin = {
@@ -180,7 +180,7 @@ interface Place {
 }
 
 /** The reasons of a failed build as one text, and their places. */
-export interface Explained {
+export interface BuildFailure {
   readonly reason: string
   readonly places: ReadonlyArray<CodePlace.CodePlace>
 }
@@ -188,7 +188,7 @@ export interface Explained {
 /**
  * The explanation of a failed build: each error with its place, as a path from the project's folder, and its source line.
  */
-export const explain = (error: unknown, { from, root }: Place): Explained => {
+export const explain = (error: unknown, { from, root }: Place): BuildFailure => {
   const { errors = [] } = error as Partial<Esbuild.BuildFailure>
   if (errors.length === 0) return { reason: error instanceof Error ? error.message : String(error), places: [] }
   const shown = errors.slice(0, MAX_ERRORS).map(({ location, text }) => {

@@ -74,7 +74,7 @@ interface LoadContext {
 }
 
 /** The bundle of a module, and the file from which it is imported. */
-export interface Bundled extends Omit<LoadedModule, "file" | "module" | "typed"> {
+export interface BundledModule extends Omit<LoadedModule, "file" | "module" | "typed"> {
   readonly place: string
 }
 
@@ -99,7 +99,7 @@ export const list = async (folder: string, looksAt: (folder: string) => void = (
 }
 
 /** Bundles a module into a file without importing it. */
-export const bundle = async (context: LoadContext, file: string): Promise<Bundled> => {
+export const bundle = async (context: LoadContext, file: string): Promise<BundledModule> => {
   const { inputs: _, ...bundled } = await made(context, file)
   return bundled
 }
@@ -108,7 +108,7 @@ export const bundle = async (context: LoadContext, file: string): Promise<Bundle
 const made = async (
   { hash, root, home = root, watched }: LoadContext,
   file: string
-): Promise<Bundled & { readonly inputs: ReadonlyArray<string> | undefined }> => {
+): Promise<BundledModule & { readonly inputs: ReadonlyArray<string> | undefined }> => {
   const Bundle = await import("./Bundle.ts")
   const path = Installation.pluginFile(file) ?? join(root, file)
   await stat(path).catch(() => {
@@ -150,7 +150,7 @@ const restore = async (
 /** The exports of a bundle. */
 export const importExports = async (
   file: string,
-  { place, text }: Pick<Bundled, "place" | "text">
+  { place, text }: Pick<BundledModule, "place" | "text">
 ): Promise<Pick<LoadedModule, "module" | "typed">> => {
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch(async (error: unknown) => {
     const { places, reason } = await whyNot(error, place, text)
@@ -160,7 +160,7 @@ export const importExports = async (
 }
 
 /** The reason why a bundle cannot be imported. */
-const whyNot = async (error: unknown, place: string, text: string | undefined): Promise<Bundle.Explained> => {
+const whyNot = async (error: unknown, place: string, text: string | undefined): Promise<Bundle.BuildFailure> => {
   if (error instanceof SyntaxError && text !== undefined) {
     const { find } = await import("./MissingExports.ts")
     const missing = await find(place, text)

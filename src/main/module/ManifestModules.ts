@@ -16,7 +16,7 @@ export type Manifest = Readonly<Record<string, Pick<LoadedModule, "hash" | "modu
 /**
  * The contents of a build beside its manifest.
  */
-export interface Beside {
+export interface BuildContents {
   /** The default exports of earlier modules, by hash. */
   readonly kept?: Readonly<Record<string, unknown>>
   /** Reads the hashed text of a module, if the build has it. */
@@ -26,7 +26,7 @@ export interface Beside {
 /**
  * The module host of a manifest.
  */
-export const layer = (manifest: Manifest, { kept = {}, textOf = () => undefined }: Beside = {}): Layer.Layer<ModuleHost> => {
+export const layer = (manifest: Manifest, { kept = {}, textOf = () => undefined }: BuildContents = {}): Layer.Layer<ModuleHost> => {
   const byHash = new Map(Object.entries(kept))
   for (const { hash, module } of Object.values(manifest)) byHash.set(hash, module)
   return Layer.succeed(ModuleHost, {

@@ -48,9 +48,9 @@ const exportsOf = async (name: string): Promise<object | undefined> => {
 /**
  * Each missing name with its module and the place of its import. `text` is the hashed text of the bundle in `file`.
  */
-export const find = async (file: string, text: string): Promise<ReadonlyArray<Bundle.Explained>> => {
+export const find = async (file: string, text: string): Promise<ReadonlyArray<Bundle.BuildFailure>> => {
   const located = [...(await readFile(file, "utf8")).matchAll(statements)]
-  const missing: Array<Bundle.Explained> = []
+  const missing: Array<Bundle.BuildFailure> = []
   for (const [i, statement] of [...text.matchAll(statements)].entries()) {
     const exported = await exportsOf(located[i]?.[3] ?? "")
     if (exported === undefined) continue

@@ -32,7 +32,7 @@ const PAGES = "pages.json"
 type PageEntries = Readonly<Record<string, { readonly text: string } | { readonly reason: string }>>
 
 /** A bundle, or the reason for its absence. */
-type ManifestEntry = HostModules.Bundled | { readonly reason: string }
+type ManifestEntry = HostModules.BundledModule | { readonly reason: string }
 
 /**
  * Whether this process runs under the permission model.

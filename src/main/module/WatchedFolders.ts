@@ -33,7 +33,7 @@ const QUIET = "50 millis"
 const MAX_CHANGED = 100
 
 /** Files that changed, none at the start of the watch, and the time of the first change in milliseconds of the monotonic clock. */
-export interface Changed {
+export interface ChangedFiles {
   /** Their paths, with those of later changes, which a load that began before may have met. */
   readonly paths: () => ReadonlyArray<string>
   readonly since: number
@@ -76,7 +76,7 @@ export class WatchedFolders {
     if (path !== undefined && paths.size < MAX_CHANGED) paths.add(path)
   }
 
-  #take(): ReadonlyArray<Changed> {
+  #take(): ReadonlyArray<ChangedFiles> {
     const changed = this.#changed
     this.#changed = undefined
     if (changed === undefined) return []
@@ -110,7 +110,7 @@ export class WatchedFolders {
       })
     ), { bufferSize: 1, strategy: "dropping" })
 
-  readonly changes: Stream.Stream<Changed> = Stream.merge(
+  readonly changes: Stream.Stream<ChangedFiles> = Stream.merge(
     this.#told,
     Stream.tick(LOOK).pipe(
       Stream.mapEffect(() => Effect.promise(() => this.#look())),

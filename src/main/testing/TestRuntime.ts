@@ -15,7 +15,7 @@ import type { Hash } from "../../persistence/Hash.ts"
 import * as MemoryStore from "../../persistence/memory/MemoryStore.ts"
 import type { Persistence } from "../../persistence/Persistence.ts"
 import { Registry } from "../../registry/Registry.ts"
-import { CurrentRunScope, unguarded } from "../../registry/RunScope.ts"
+import { CurrentRunScope, withoutGuards } from "../../registry/RunScope.ts"
 import { Reactor } from "../../reactor/Reactor.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
 import * as CallPlace from "../guard/CallPlace.ts"
@@ -74,7 +74,7 @@ const checked = Layer.effect(CurrentReporter, Effect.gen(function*() {
 
 /** The guards of a host, unless the test has others. */
 const guarded = Layer.unwrap(Effect.map(CurrentRunScope, (scope) =>
-  scope === unguarded ? RunGuards.layer({ placeOf: CallPlace.find }) : Layer.succeed(CurrentRunScope, scope)))
+  scope === withoutGuards ? RunGuards.layer({ placeOf: CallPlace.find }) : Layer.succeed(CurrentRunScope, scope)))
 
 const nameOf = (node: string, place: unknown): string =>
   place === undefined ? node : `${node} ${String(place instanceof Object && "text" in place ? place.text : place)}`

@@ -66,7 +66,7 @@ class ThreadWatchdog {
     this.folder = WatchdogFiles.folderOf(site.data)
     const { board, folder } = this
     board.isDebugged = Debugger.isPossible()
-    const left = new Map(WatchdogFiles.left(folder))
+    const left = new Map(WatchdogFiles.takeRecords(folder))
     WatchdogFiles.clear(folder)
     this.watchdog = {
       board,
@@ -106,9 +106,9 @@ class ThreadWatchdog {
   /** Appends a line to the log, or rewrites the log when most of its spaces are closed. */
   private begins(space: string, head: number): void {
     this.begun.set(space, head)
-    if (++this.lines < 2 * this.begun.size + LINES) return WatchdogFiles.begins(this.folder, space, head)
+    if (++this.lines < 2 * this.begun.size + LINES) return WatchdogFiles.appendBegin(this.folder, space, head)
     this.lines = this.begun.size
-    WatchdogFiles.begun(this.folder, this.begun)
+    WatchdogFiles.rewriteBegins(this.folder, this.begun)
   }
 
   private start(): void {

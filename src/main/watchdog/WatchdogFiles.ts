@@ -26,7 +26,7 @@ export const folderOf = (data: string): string => join(data, "watch")
 /**
  * The records of the previous process, by space.
  */
-export const left = (folder: string): Map<string, Left> => {
+export const takeRecords = (folder: string): Map<string, Left> => {
   const found = new Map<string, Left>()
   for (const file of attempt(() => readdirSync(folder), [])) {
     if (file.endsWith(EXTENSION)) {
@@ -46,12 +46,12 @@ export const left = (folder: string): Map<string, Left> => {
 export const clear = (folder: string): void => rmSync(join(folder, LOG), { force: true })
 
 /** Appends a space to the log, with its head before its first beat. */
-export const begins = (folder: string, space: string, head: number): void => {
+export const appendBegin = (folder: string, space: string, head: number): void => {
   if (prepare(folder)) appendFileSync(join(folder, LOG), `${head} ${space}\n`)
 }
 
 /** Rewrites the log from the head of each space before its first beat. */
-export const begun = (folder: string, heads: ReadonlyMap<string, number>): void => {
+export const rewriteBegins = (folder: string, heads: ReadonlyMap<string, number>): void => {
   const whole = join(folder, `${LOG}.new`)
   writeFileSync(whole, Array.from(heads, ([space, head]) => `${head} ${space}\n`).join(""))
   renameSync(whole, join(folder, LOG))

@@ -4,7 +4,7 @@
  * @module
  */
 import { InvalidConfig } from "../../loader/InvalidConfig.ts"
-import type { Built } from "../composition/Built.ts"
+import type { BuiltProject } from "../composition/Built.ts"
 import type { Outside } from "../../loader/Outside.ts"
 import * as Gate from "./Gate.ts"
 import type * as Inside from "./Inside.ts"
@@ -12,8 +12,8 @@ import * as Objects from "./Objects.ts"
 import type { Env } from "./Platform.ts"
 
 /** The part of a build that objects and pages need: its modules, and the runtime. */
-export interface Loaded {
-  readonly built: Built
+export interface LoadedBuild {
+  readonly built: BuiltProject
   readonly ofBuild: typeof Inside.ofBuild
 }
 
@@ -28,9 +28,9 @@ const unflagged = (failure: unknown): never => {
  * The classes and the handler of a build, from its generated modules. `load` imports the second one, with the modules of the
  * project and the runtime, when an object or a page needs it.
  */
-export const ofBuild = (outside: Outside, load: () => Promise<Loaded>): Objects.Worker => {
+export const ofBuild = (outside: Outside, load: () => Promise<LoadedBuild>): Objects.Worker => {
   let made: Gate.Gate | undefined
-  const gate = (env: Env): Gate.Gate => made ??= Gate.make(Gate.secured(outside, env), Gate.isPublic(env), env)
+  const gate = (env: Env): Gate.Gate => made ??= Gate.make(Gate.withSecrets(outside, env), Gate.isPublic(env), env)
   return Objects.make({
     gate,
     inside: async (env) => {

@@ -10,7 +10,7 @@ import type { Value } from "../../cell/Value.ts"
 import { TokenAdmin } from "../../access/TokenAdmin.ts"
 import { REFERENCE } from "../../contract/Paths.ts"
 import * as Spaces from "../../contract/Spaces.ts"
-import type { By } from "../../ingress/access/Caller.ts"
+import type { CallerAccess } from "../../ingress/access/Caller.ts"
 import * as RuntimeLists from "../../ingress/route/RuntimeLists.ts"
 import * as Pages from "../../ingress/Pages.ts"
 import { RouteTable } from "../../ingress/route/RouteTable.ts"
@@ -37,10 +37,10 @@ interface Scene {
 }
 
 /** A request that concerns no space, or not a valid one. */
-export interface Asked {
+export interface FrontRequest {
   readonly request: Request
   /** The reader or the token that sent it; neither for the operator. */
-  readonly by: By
+  readonly by: CallerAccess
   /** The name in its path that is not one of a space. */
   readonly misnamed: string | undefined
 }
@@ -50,7 +50,7 @@ export interface Asked {
  *
  * @throws PersistenceError
  */
-export const make = (scene: Scene): (asked: Asked) => Promise<Response> => {
+export const make = (scene: Scene): (asked: FrontRequest) => Promise<Response> => {
   const { settings: { config: { ingress, kernel, pages }, load, reporter, sessions, slices, tokens, webhooks } } = scene
   const table = new RouteTable({ reporter, tokens, absent: (path) => Slice.absentAt(slices, path) })
   RuntimeLists.routes(table, slices, Effect.map(load, ({ enzymes }) => enzymes))

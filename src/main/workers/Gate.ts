@@ -42,7 +42,7 @@ export interface Gate {
 }
 
 /** The part of the settings with the tokens of the Worker. */
-type Admitted = Secrets.Secured<Outside & Pick<Secrets.Unsecured, "token" | "host">>
+type Admitted = Secrets.Secured<Outside & Pick<Secrets.TokenSettings, "token" | "host">>
 
 /**
  * The gate of a Worker with these tokens. Without a token, it has to be declared public.
@@ -100,7 +100,7 @@ export const isPublic = (env: Env): boolean => env.SYSTOLE_PUBLIC === "true"
  *
  * @throws InvalidConfig
  */
-export const secured = <A extends Pick<Secrets.Unsecured, "readers">>(settings: A, env: Env) =>
+export const withSecrets = <A extends Pick<Secrets.TokenSettings, "readers">>(settings: A, env: Env) =>
   Secrets.withTokens({ ...settings, ...UNSECURED }, variablesOf(env))
 
 /** The settings of a Worker in place of an address and a token of the configuration: its token is a secret of the platform. */

@@ -5,7 +5,7 @@
  */
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Bearer } from "../../ingress/access/Access.ts"
-import type { Built } from "../composition/Built.ts"
+import type { BuiltProject } from "../composition/Built.ts"
 import * as Front from "./Front.ts"
 import type { Gate } from "./Gate.ts"
 import type { Env, ObjectState } from "./Platform.ts"
@@ -17,7 +17,7 @@ export interface Inside {
   /** The host of the space of an object. */
   readonly host: (space: string, state: ObjectState) => SpaceHost
   /** Answers a request that concerns no space. */
-  readonly answer: (asked: Front.Asked) => Promise<Response>
+  readonly answer: (asked: Front.FrontRequest) => Promise<Response>
   readonly report: (failure: unknown, space?: string) => void
   /** Decides on JSON Web Tokens, if the project accepts them. */
   readonly bearer: Bearer | undefined
@@ -39,4 +39,4 @@ export const open = (settings: SettingsOf.Settings, env: Env): Inside => ({
  *
  * @throws InvalidConfig
  */
-export const ofBuild = (built: Built, env: Env, gate: Gate): Inside => open(SettingsOf.ofBuild(built, env, gate), env)
+export const ofBuild = (built: BuiltProject, env: Env, gate: Gate): Inside => open(SettingsOf.ofBuild(built, env, gate), env)

@@ -9,14 +9,14 @@ import type { Redacted } from "../../cell/Redacted.ts"
 import { DurableObject } from "cloudflare:workers"
 import * as AccessTable from "../../access/AccessTable.ts"
 import type { Database } from "../../access/Database.ts"
-import type { Change, Noted, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
-import * as Withdrawn from "../../access/Withdrawn.ts"
+import type { Change, EndResult, SaveResult, Snapshot, EndedPass } from "../../access/TokenSet.ts"
+import * as Withdrawn from "../../access/WithdrawnCredentials.ts"
 import { surely } from "./Alarm.ts"
 import * as Directories from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import type { Inside } from "./Inside.ts"
 import type {
-  AlarmInfo, Env, Letters, Names, ObjectState, Post, Pull, Pulled, Refusal, Socket, TokenUse
+  AlarmInfo, Env, Letters, Names, ObjectState, Post, Pull, PullAnswer, Refusal, Socket, TokenUse
 } from "./Platform.ts"
 import * as Router from "./Router.ts"
 import type { SpaceHost } from "./SpaceHost.ts"
@@ -30,7 +30,7 @@ export interface SpaceObject {
   fetch(request: Request): Promise<Response>
   alarm(info?: AlarmInfo): Promise<void>
   arrive(letters: Letters): Promise<ReadonlyArray<Refusal | null>>
-  pull(read: Pull): Promise<Pulled>
+  pull(read: Pull): Promise<PullAnswer>
   post(signal: Post): Promise<Response>
 }
 
@@ -105,7 +105,7 @@ const spaceClass = (inside: Router.Parts["inside"]): Worker["Space"] =>
       return (this.#made ?? await this.#host()).arrive(letters)
     }
 
-    async pull(read: Pull): Promise<Pulled> {
+    async pull(read: Pull): Promise<PullAnswer> {
       return (this.#made ?? await this.#host()).pull(read)
     }
 
@@ -148,7 +148,7 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
       return AccessTable.load(this.#tokens, known)
     }
 
-    saveToken(proof: string, change: Change): Saved {
+    saveToken(proof: string, change: Change): SaveResult {
       ForeignCaller.check(proof, this.#proof())
       return AccessTable.save(this.#tokens, change)
     }
@@ -173,7 +173,7 @@ const directoryClass = (gate: Router.Parts["gate"]): Worker["Directory"] =>
       return AccessTable.key(this.#tokens, drawn)
     }
 
-    spend(proof: string, spent: Spent & { readonly now: number }): Noted {
+    spend(proof: string, spent: EndedPass & { readonly now: number }): EndResult {
       ForeignCaller.check(proof, this.#proof())
       return Withdrawn.spend(this.#tokens, spent)
     }

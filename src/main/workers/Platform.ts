@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Change, Noted, Saved, Snapshot, Spent } from "../../access/TokenSet.ts"
-import type { Withdrawn } from "../../access/Withdrawn.ts"
+import type { Change, EndResult, SaveResult, Snapshot, EndedPass } from "../../access/TokenSet.ts"
+import type { Withdrawn } from "../../access/WithdrawnCredentials.ts"
 import type { ObjectPlace } from "../../../plugins/durable_object.ts"
 import type { PostedSignal } from "../../kernel/view/Space.ts"
 
@@ -92,7 +92,7 @@ export interface Post {
 }
 
 /** The answer to a read: the text of its value, or its failure with the plain fields of it. */
-export type Pulled =
+export type PullAnswer =
   | { readonly text: string | undefined }
   | { readonly refusal: Refusal; readonly fields: Readonly<Record<string, string | number>> }
 
@@ -109,7 +109,7 @@ export interface SpaceStub {
   /** Takes signals of another space. Returns one result per row: `null` if the signal is durable, else its refusal. */
   readonly arrive: (letters: Letters) => Promise<ReadonlyArray<Refusal | null>>
   /** Reads a cell for a page after its derivation has settled, within `wait` milliseconds. */
-  readonly pull: (read: Pull) => Promise<Pulled>
+  readonly pull: (read: Pull) => Promise<PullAnswer>
   /** Takes a signal that a webhook verified, and answers as to a request. */
   readonly post: (signal: Post) => Promise<Response>
 }
@@ -121,13 +121,13 @@ export interface DirectoryStub {
   readonly list: (proof: string, page: { readonly after: string; readonly limit: number }) => Promise<Names>
   /** All tokens, in the object of that name; `undefined` if their revision is the known one. */
   readonly tokens: (proof: string, known?: string) => Promise<Snapshot | undefined>
-  readonly saveToken: (proof: string, change: Change) => Promise<Saved>
+  readonly saveToken: (proof: string, change: Change) => Promise<SaveResult>
   readonly useToken: (proof: string, use: TokenUse) => Promise<void>
   /** The withdrawn credentials, in the object of that name; `undefined` if their revision is the known one. */
   readonly withdrawn: (proof: string, known?: string) => Promise<Withdrawn | undefined>
   readonly withdraw: (proof: string, change: Change) => Promise<void>
   readonly sessionKey: (proof: string, drawn?: string) => Promise<string | undefined>
-  readonly spend: (proof: string, spent: Spent & { readonly now: number }) => Promise<Noted>
+  readonly spend: (proof: string, spent: EndedPass & { readonly now: number }) => Promise<EndResult>
 }
 
 /** The use of a token on a day. */

@@ -9,7 +9,7 @@
 import * as Document from "../../cell/Document.ts"
 import type { Value } from "../../cell/Value.ts"
 import { refusalOf } from "../../kernel/live/Delivery.ts"
-import type { Pulled } from "./Platform.ts"
+import type { PullAnswer } from "./Platform.ts"
 
 /** The fields of a failure that a page or its problem details may show: the plain ones, and the name of the space. */
 const fieldsOf = (failure: unknown): Readonly<Record<string, string | number>> => {
@@ -21,7 +21,7 @@ const fieldsOf = (failure: unknown): Readonly<Record<string, string | number>> =
 /**
  * The outcome of a read as plain data.
  */
-export const make = (read: Promise<Value>): Promise<Pulled> =>
+export const make = (read: Promise<Value>): Promise<PullAnswer> =>
   read.then(
     (value) => ({ text: value === undefined ? value : Document.entry(value) }),
     (failure: unknown) => ({ refusal: refusalOf(failure), fields: fieldsOf(failure) })
@@ -32,7 +32,7 @@ export const make = (read: Promise<Value>): Promise<Pulled> =>
  *
  * @throws the failure of the read, as an error with its tag, code and fields
  */
-export const valueOf = (pulled: Pulled): Value => {
+export const valueOf = (pulled: PullAnswer): Value => {
   if (!("refusal" in pulled)) return pulled.text === undefined ? undefined : Document.read(Document.decode(pulled.text), [])
   const { fields, refusal: { code, message, tag } } = pulled
   throw Object.assign(new Error(message), fields, { _tag: tag, code })

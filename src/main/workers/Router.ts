@@ -38,7 +38,7 @@ export const make = (parts: Parts) => async (request: Request, env: Env): Promis
   const answer = (request: Request): Promise<Response> => answered(parts, { request, env })
   const cors = corsOf(parts, env)
   const received = addressed(request)
-  return cors === undefined ? answer(received) : Cors.around(cors, answer)(received)
+  return cors === undefined ? answer(received) : Cors.wrap(cors, answer)(received)
 }
 
 /** The part of a request that its platform tells: on Cloudflare the place that received it, in a workerd of one's own the connection. */
@@ -95,12 +95,12 @@ const answered = async ({ gate, inside }: Parts, { env, request }: Received): Pr
     return broken(failure)
   }
   const { rates } = gate(env)
-  const answer = () => Access.answered(access, (access) => {
+  const answer = () => Access.respond(access, (access) => {
     // The object of a space decides anew on a request that everybody may send.
     const asked = access.kind === "public" ? without(request, "cookie") : request
     return dispatched({ gate, inside }, { request: asked, env, access, path })
   })
-  return RateLimit.within(rates, { request, access, connection: undefined }, answer)
+  return RateLimit.respond(rates, { request, access, connection: undefined }, answer)
 }
 
 /** A request with the decision on its credential. */

@@ -14,7 +14,7 @@ import * as Plugin from "../../loader/Plugin.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Bearer } from "../../ingress/access/Access.ts"
 import type { Hash } from "../../persistence/Hash.ts"
-import type { Built } from "../composition/Built.ts"
+import type { BuiltProject } from "../composition/Built.ts"
 import type { Slice } from "../../ingress/route/Slice.ts"
 import * as Webhooks from "../../ingress/Webhooks.ts"
 import * as HostLimits from "../host/HostLimits.ts"
@@ -41,15 +41,15 @@ export interface Parts {
 export interface Settings extends Gate.Gate {
   readonly modules: Layer.Layer<ModuleHost>
   /** The loaded modules. The first object of an isolate loads them for all. */
-  readonly load: Effect.Effect<Loader.Found>
+  readonly load: Effect.Effect<Loader.LoadedModules>
   readonly slices: ReadonlyArray<Slice>
   readonly config: Config.Config
   readonly hash: Hash["Service"]
   readonly reporter: Reporter
   /** Makes the answers of webhooks. A build without a webhook has no byte of it. */
-  readonly webhooks: Built["webhooks"]
+  readonly webhooks: BuiltProject["webhooks"]
   /** The paths of the scripts of pages among the assets, as a build has them. */
-  readonly scripts?: Built["scripts"]
+  readonly scripts?: BuiltProject["scripts"]
   /** Decides on JSON Web Tokens. A build without them has no byte of their library. */
   readonly jwts: Bearer | undefined
 }
@@ -73,10 +73,10 @@ export const make = ({ config: given, manifest, public: isPublic }: Parts, env: 
  *
  * @throws InvalidConfig
  */
-export const ofBuild = (built: Built, env: Env, gate: Gate.Gate): Settings => {
+export const ofBuild = (built: BuiltProject, env: Env, gate: Gate.Gate): Settings => {
   const { kept, manifest, scripts, slices, jwt, settings: { check, create, ...settings }, webhooks } = built
   const unsecured = { ...settings, ...Gate.UNSECURED, check, create }
-  const config = Effect.runSync(Config.secured(unsecured, Gate.variablesOf(env)))
+  const config = Effect.runSync(Config.withSecrets(unsecured, Gate.variablesOf(env)))
   return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, scripts, gate, webhooks, verifier: jwt })
 }
 
@@ -100,10 +100,10 @@ type Verify = Parameters<typeof Jwts.bearer>[1]["verifier"]
 
 const loading = (config: Config.Config, modules: Layer.Layer<ModuleHost>): Settings["load"] => {
   const { enzymes, kernel, plugins } = config
-  const { moduleMillis: millis } = HostLimits.within(kernel.limits, HostLimits.hosts.object)
-  let loaded: Loader.Found | undefined
+  const { moduleMillis: millis } = HostLimits.bound(kernel.limits, HostLimits.hosts.object)
+  let loaded: Loader.LoadedModules | undefined
   // A value and no promise, which would belong to the object that made it.
-  const keep = (found: Loader.Found): void => {
+  const keep = (found: Loader.LoadedModules): void => {
     if (found.broken.length === 0) loaded = found
   }
   const load = Loader.load({ enzymes, plugins, required: Loader.requiredBy(config), millis }).pipe(

@@ -18,7 +18,7 @@ import type { Sessions } from "../../access/Sessions.ts"
 import type { TokenSet } from "../../access/TokenSet.ts"
 import * as CellEndpoints from "../../contract/Cells.ts"
 import { cellIn } from "../../contract/Paths.ts"
-import type { By } from "../../ingress/access/Caller.ts"
+import type { CallerAccess } from "../../ingress/access/Caller.ts"
 import * as Cells from "../../ingress/route/Cells.ts"
 import * as Problem from "../../ingress/wire/Problem.ts"
 import * as ReaderRoutes from "../../ingress/route/ReaderRoutes.ts"
@@ -115,7 +115,7 @@ export class Sockets {
    *
    * @throws AccessRefused, RequestRefused, PersistenceError, SpaceError
    */
-  async accept(request: Request, { digest, reader, session, token }: By): Promise<Response> {
+  async accept(request: Request, { digest, reader, session, token }: CallerAccess): Promise<Response> {
     const { quota, space, state } = this.deps
     const beyond = token === undefined ? undefined : Decision.refusalOf(token, CellEndpoints.read, { space, cell: cellIn(request.url) })
     if (beyond !== undefined) throw beyond

@@ -48,7 +48,7 @@ import * as Directory from "./Directory.ts"
 import * as ForeignCaller from "./ForeignCaller.ts"
 import * as Gate from "./Gate.ts"
 import * as Peers from "./Peers.ts"
-import type { Env, Letters, ObjectState, Post, Pull, Pulled as Answer, Refusal, Socket, Storage } from "./Platform.ts"
+import type { Env, Letters, ObjectState, Post, Pull, PullAnswer as Answer, Refusal, Socket, Storage } from "./Platform.ts"
 import * as Pulled from "./Pulled.ts"
 import type { Settings } from "./Settings.ts"
 import { isUpgrade, Sockets } from "./Sockets.ts"
@@ -247,7 +247,7 @@ export class SpaceHost {
   }
 
   /** The text of the variable with the key of the node. */
-  private readonly variable: NodeKey.Read = (place) => {
+  private readonly variable: NodeKey.ReadSecret = (place) => {
     if (!("env" in place)) throw new Error("a Worker has no files")
     const text = (this.place.env as unknown as Readonly<Record<string, unknown>>)[place.env]
     return typeof text === "string" ? text : ""
@@ -255,7 +255,7 @@ export class SpaceHost {
 
   private compose = Effect.fnUntraced(function*(this: SpaceHost, { alarm, holds }: Stored) {
     const { env, settings: { config, hash, load, modules, proof, reporter, slices }, space, storage } = this.place
-    const limits = HostLimits.within(config.kernel.limits, HostLimits.hosts.object)
+    const limits = HostLimits.bound(config.kernel.limits, HostLimits.hosts.object)
     const { heldMillis, restMillis } = HostLimits.hosts.object
     const found = yield* load
     // The platform ends an object without notice, so this scope is never closed.
@@ -263,7 +263,7 @@ export class SpaceHost {
     const opened = yield* PluginTelemetry.open(found, { millis: limits.moduleMillis, reporter }).pipe(Scope.provide(scope))
     const heard = Context.add(opened, CurrentMeasured, PluginTelemetry.isGiven(found))
     // An object has one space, and the platform bills it as long as it has a timer.
-    const kernel = { ...config.kernel, limits, heldMillis, idleMillis: undefined, reserved: Loader.reserved(found) }
+    const kernel = { ...config.kernel, limits, heldMillis, idleMillis: undefined, reserved: Loader.reservedSignals(found) }
     const place = { root: ".", folder: config.data, host: "workers" } as const
     const contents = yield* ContentProvider.open(found, config, { ...place, bindings: { ...env } })
     const channels = yield* Loader.channels(found, config, place)

@@ -5,7 +5,7 @@
  */
 import type { Database } from "../../access/Database.ts"
 import type { Store } from "../../access/TokenSet.ts"
-import * as Withdrawn from "../../access/Withdrawn.ts"
+import * as Withdrawn from "../../access/WithdrawnCredentials.ts"
 import * as Redacted from "../../cell/Redacted.ts"
 import type { Env, Storage } from "./Platform.ts"
 
@@ -24,7 +24,7 @@ export const databaseOf = (storage: Pick<Storage, "sql" | "transactionSync">): D
  */
 export const storeOf = ({ DIRECTORY }: Pick<Env, "DIRECTORY">, hidden: Redacted.Redacted): Store => {
   const proof = (): string => Redacted.value(hidden)
-  return Withdrawn.over({
+  return Withdrawn.combine({
     load: (known) => DIRECTORY.getByName(NAME).tokens(proof(), known),
     save: (change) => DIRECTORY.getByName(NAME).saveToken(proof(), change),
     use: (id, day) => DIRECTORY.getByName(NAME).useToken(proof(), { id, day }),

@@ -43,5 +43,5 @@ export const journal = ({ beat, callers, clock, hash, size, text }: JournalColum
 }
 
 /** Creates the error of a row with a wrong checksum. */
-export const damaged = ({ place, space }: Store, row: string): PersistenceError =>
+export const damagedRow = ({ place, space }: Store, row: string): PersistenceError =>
   new PersistenceError({ reason: new StoreDamaged({ space, place, detail: `${row} is not what was written there` }) })

@@ -14,13 +14,13 @@ import type { SqlDriver } from "./SqlDriver.ts"
 const WHOLE = 1000
 
 /** A format with the state of an import. */
-export interface Marked {
+export interface MarkedFormat {
   readonly format: number
   readonly state: "space" | "importing" | "whole"
 }
 
 /** The format and the state of a stored number. */
-export const read = (stored: number): Marked => {
+export const read = (stored: number): MarkedFormat => {
   if (stored >= 0) return { format: stored, state: "space" }
   return stored < -WHOLE ? { format: -stored - WHOLE, state: "whole" } : { format: -stored, state: "importing" }
 }
@@ -40,7 +40,7 @@ export const create: ReadonlyArray<string> = [
 ]
 
 /** Reads the state of an import. */
-export const find = ({ prepare }: Pick<SqlDriver, "prepare">, { state }: Marked): Arrival | undefined =>
+export const find = ({ prepare }: Pick<SqlDriver, "prepare">, { state }: MarkedFormat): Arrival | undefined =>
   state === "space" ? undefined : { note: prepare("SELECT note FROM arrival").get()?.[0] as string, isWhole: state === "whole" }
 
 /** Stores the state of an import, in the current transaction. */

@@ -93,7 +93,7 @@ const stored = (space: string, driver: SqlDriver, { rows, sql }: Pick<Opening, "
 /** The format of the store, and whether it gets its tables here. */
 const formatOf = (
   space: string, driver: SqlDriver, { create, importing = false }: How
-): SqlArrival.Marked & { readonly isNew: boolean } => {
+): SqlArrival.MarkedFormat & { readonly isNew: boolean } => {
   const found = SqlSchema.format(driver)
   if (found === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
   // Another process may create it meanwhile.

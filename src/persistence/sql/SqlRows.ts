@@ -42,7 +42,7 @@ export class SqlRows {
     const text = LongTexts.isMarked(sum) ? LongTexts.whole(this.sql, ["cell", stored], first) : first
     // The message is built only on failure.
     if (LongTexts.unmark(sum) !== RowChecksums.cell(stored, text)) {
-      throw RowChecksums.damaged(this.store, `the cell ${SortKey.decode(stored)}`)
+      throw RowChecksums.damagedRow(this.store, `the cell ${SortKey.decode(stored)}`)
     }
     return text
   }
@@ -149,7 +149,7 @@ export class SqlRows {
     this.check(LongTexts.unmark(sum), RowChecksums.cell(stored, text), () => `the cell ${key}`)
     const isBelow = parent === ChildNames.parentOf(Address.ofKey(key))
     const isListed = isBelow && (parent === null || SqlSchema.numberOf(this.sql.isListed.get(parent, stored)) === 1)
-    if (!isListed) throw RowChecksums.damaged(this.store, `the place of ${key} among the names beside it`)
+    if (!isListed) throw RowChecksums.damagedRow(this.store, `the place of ${key} among the names beside it`)
     return stored
   }
 
@@ -197,7 +197,7 @@ export class SqlRows {
   }
 
   private check(written: unknown, found: number, row: () => string): void {
-    if (written !== found) throw RowChecksums.damaged(this.store, row())
+    if (written !== found) throw RowChecksums.damagedRow(this.store, row())
   }
 }
 

@@ -11,20 +11,20 @@ import { callable, common, document, envelope, InvalidNode, inTexts, type Texts,
 import * as Piece from "./Piece.ts"
 
 /** The definition of a computation by its author. */
-export interface ComputationDefinition<Output extends Declares.Named = string> extends Common {
+export interface ComputationDefinition<Output extends Declares.NamedPlace = string> extends Common {
   /**
    * The derived cell, which holds the result of `run`. No other node may have it as its output. A module with inputs may have a
    * family, whose `:name` segments are inputs. A result that does not fit the type of its output fails the run (`cell/type`).
    */
   readonly output: Output
   /** Further cells that it writes, all declared here. */
-  readonly writes?: ReadonlyArray<Declares.Named> | undefined
+  readonly writes?: ReadonlyArray<Declares.NamedPlace> | undefined
   /** Has to be idempotent: equal reads give equal values. `undefined` deletes the cell. */
   readonly run: (tx: Transaction, inputs: Inputs) => Result<Output>
 }
 
 /** The result of a computation with an output. */
-export type Result<Output extends Declares.Named> = Output extends { readonly Type: infer A } ? A | undefined : Value
+export type Result<Output extends Declares.NamedPlace> = Output extends { readonly Type: infer A } ? A | undefined : Value
 
 /**
  * A computation: it runs when its output is in demand and a value that it read has changed.
@@ -45,12 +45,12 @@ export type Result<Output extends Declares.Named> = Output extends { readonly Ty
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Output extends Declares.Named = string>(definition: ComputationDefinition<Output>): Definition => {
+export const make = <Output extends Declares.NamedPlace = string>(definition: ComputationDefinition<Output>): Definition => {
   const given = inTexts(definition as unknown as ComputationDefinition, Declares.templateOf)
   return Piece.templated(given, (filled, inputs) => build(filled, inputs, definition.output))
 }
 
-const build = (definition: Texts<ComputationDefinition>, inputs: Inputs, typed: Declares.Named): Definition => {
+const build = (definition: Texts<ComputationDefinition>, inputs: Inputs, typed: Declares.NamedPlace): Definition => {
   const base = common(definition)
   const { name } = base
   const output = document(name, "output", definition.output!)

@@ -126,9 +126,9 @@ type Special = "deliver" | "speculative" | "autoDebounce"
 
 /** The fields of a definition that name cells. */
 interface Places {
-  readonly output?: Declares.Named | undefined
+  readonly output?: Declares.NamedPlace | undefined
   readonly reads?: ReadonlyArray<Place> | undefined
-  readonly writes?: ReadonlyArray<Declares.Named> | undefined
+  readonly writes?: ReadonlyArray<Declares.NamedPlace> | undefined
 }
 
 /** A definition by its author with the texts of the cells that it names, and their declarations. */
@@ -140,7 +140,7 @@ export type Texts<D extends Places> = Omit<D, keyof Places> & {
 }
 
 /** A definition by its author with texts; `name` gives that of a family. */
-export const inTexts = <D extends Places>(definition: D, name: (named: Declares.Named) => string): Texts<D> => {
+export const inTexts = <D extends Places>(definition: D, name: (named: Declares.NamedPlace) => string): Texts<D> => {
   const { output, reads, writes, ...rest } = definition
   return {
     ...rest,
@@ -221,7 +221,7 @@ export const withInputs = <R>(run: (tx: Transaction, inputs: Inputs) => R, input
   run.length < 2 ? run as (tx: Transaction) => R : (tx) => run(tx, inputs)
 
 /** A run whose results are checked by the type of its output. Answers that are no value are left to {@link answered}. */
-export const withType = <R>(run: (tx: Transaction) => R, output: Declares.Named): (tx: Transaction) => R => {
+export const withType = <R>(run: (tx: Transaction) => R, output: Declares.NamedPlace): (tx: Transaction) => R => {
   const declared = Declares.is(output) ? output.declared : undefined
   if (declared === undefined) return run
   return (tx) => {

@@ -12,7 +12,7 @@ import * as Piece from "./Piece.ts"
 /** The definition of a materializer by its author. */
 export interface MaterializerDefinition extends Common {
   /** The envelope: the cells that it may write, as patterns, cells or families. */
-  readonly writes: ReadonlyArray<Declares.Named>
+  readonly writes: ReadonlyArray<Declares.NamedPlace>
   /** Has to be idempotent: equal reads make equal writes. */
   readonly run: (tx: Transaction, inputs: Inputs) => void
 }

@@ -8,7 +8,7 @@
 import type * as Diagnostic from "../../../diagnostic/Diagnostic.ts"
 import type { LedgerList } from "../../../ledger/LedgerList.ts"
 import type { BlobRow, SpaceStore } from "../../../persistence/Persistence.ts"
-import type { Lists } from "../../../registry/Bindings.ts"
+import type { BindingLists } from "../../../registry/Bindings.ts"
 import type { SpaceClock } from "../../../stage/SpaceClock.ts"
 import type { Staged } from "../../../stage/Stage.ts"
 import type { Delivery, DerivationPort } from "../../derived/DerivationPort.ts"
@@ -34,7 +34,7 @@ import type { BeatAnswer, Captured, CapturedCommands, Executed } from "../Phases
 /** The state of a space that a commit advances. */
 export interface CommitSpace extends Merge.MergeSpace {
   /** The bindings made at run time, by cell. */
-  readonly bindings: Lists
+  readonly bindings: BindingLists
   /** The clock of the space after the newest beat. */
   clock: SpaceClock
   /** The port to the scheduler. */

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Redacted from "../../src/cell/Redacted.ts"
-import { MAX_CHARACTERS, MAX_REMEMBERED, Remembered } from "../../src/access/Remembered.ts"
+import { MAX_CHARACTERS, MAX_REMEMBERED, VerificationCache } from "../../src/access/VerificationCache.ts"
 import * as Token from "../../src/access/Token.ts"
 import { claims, key } from "./Issuer.ts"
 import { make, settings } from "./TestJwts.ts"
 
 describe("A remembered result", () => {
   it("is given for its name with its proof alone, and no other proof replaces it", () => {
-    const remembered = new Remembered<number>()
+    const remembered = new VerificationCache<number>()
     const proved = Redacted.make("proof")
     remembered.set("name", proved, 1)
     assert.strictEqual(remembered.get("name", proved), 1)
@@ -22,7 +22,7 @@ describe("A remembered result", () => {
   })
 
   it("is one of at most 10,000, and all have at most 8 Mi characters: the oldest goes first", () => {
-    const remembered = new Remembered<number>()
+    const remembered = new VerificationCache<number>()
     const short = Redacted.make("proof")
     for (let i = 0; i <= MAX_REMEMBERED; i++) remembered.set(`${i}`, short, i)
     assert.strictEqual(remembered.size, MAX_REMEMBERED)

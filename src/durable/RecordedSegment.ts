@@ -9,7 +9,7 @@ import type { Step } from "./Step.ts"
 export type ContentSource = (hash: string) => Uint8Array | undefined
 
 /** A recorded segment, and the number of its calls that the body has repeated. */
-export interface Recorded {
+export interface RecordedSegment {
   readonly step: Step
   readonly contentOf: ContentSource
   next: number

@@ -23,7 +23,7 @@ interface Known<A> {
 /**
  * The newest results of a host.
  */
-export class Remembered<A> {
+export class VerificationCache<A> {
   private readonly results = new Map<string, Known<A>>()
   private characters = 0
 

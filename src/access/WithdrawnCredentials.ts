@@ -8,7 +8,7 @@
 import { type Database, isThere, REVISION, revisionOf, setRevision } from "./Database.ts"
 import { ownerIn } from "./SessionPass.ts"
 import { KEPT_MILLIS, MAX_SPENT, MAX_SPENT_BY, MAX_TOKENS } from "./Token.ts"
-import type { Change, Noted, Snapshot, Spent, Store } from "./TokenSet.ts"
+import type { Change, EndedPass, EndResult, Snapshot, Store } from "./TokenSet.ts"
 
 /** The most tokens and secrets. The oldest are forgotten first, and each is with the end of its token. Passes have limits of their own. */
 export const MAX_WITHDRAWN = 10 * MAX_TOKENS
@@ -85,7 +85,7 @@ export const add = (database: Database, { now, revision, token: { expires }, wit
 /**
  * Notes that a pass is over before its end.
  */
-export const spend = (database: Database, { expires, id, isOperator, now, revision }: Spent & { readonly now: number }): Noted =>
+export const spend = (database: Database, { expires, id, isOperator, now, revision }: EndedPass & { readonly now: number }): EndResult =>
   changing(database, () => {
     const { rows } = database
     const count = (condition = "", ...values: ReadonlyArray<string>): number =>
@@ -140,7 +140,7 @@ export const tableOf = (database: Database): Table => ({
  * The store of tokens over both tables. A change of either is a change of the store, so a host that knows the revision of a restored
  * table of tokens still loads what was withdrawn since.
  */
-export const over = (tokens: Omit<Store, "spend">, withdrawn: Table): Store => ({
+export const combine = (tokens: Omit<Store, "spend">, withdrawn: Table): Store => ({
   ...tokens,
   load: async (known) => {
     const [ofTokens, ofWithdrawn] = known === undefined ? [] : split(known)
