@@ -1,5 +1,5 @@
 /**
- * Import: a frame becomes a new space, in one pass and with bounded memory.
+ * Import: a frame, or a chain of them, becomes a new space, in one pass and with bounded memory.
  *
  * The store that takes the rows is the staging: it opens with the seal of the frame. Its progress is stored with each
  * group between two records, so a later importer goes on there.
@@ -15,6 +15,7 @@ import type * as Header from "../frame/Header.ts"
 import type * as Record from "../frame/Record.ts"
 import * as Row from "../frame/Row.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
+import { cellsOf } from "../kernel/journal/JournalRecords.ts"
 import * as Arrived from "../kernel/model/Arrived.ts"
 import { Pending } from "../kernel/model/Signal.ts"
 import { attempt, PART } from "../persistence/Backend.ts"
@@ -22,6 +23,7 @@ import type { Hash, Hasher } from "../persistence/Hash.ts"
 import type { Batch, BlobWriter, PlacedStore, QueueRow } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as StoreFormat from "../persistence/StoreFormat.ts"
+import * as Chain from "./Chain.ts"
 import * as ContentRecord from "./ContentRecord.ts"
 
 /** The bytes of records after which a group is stored. */
@@ -33,10 +35,13 @@ const SLICE = 262_144
 /** The most bytes of a divided record that is held as a whole: the text of a row, or of a module. */
 const MAX_HELD = 67_108_864
 
-/** The state of an importer between two records. */
+/** The state of an importer between two records, or between two frames of a chain. */
 export interface Progress {
-  readonly reader: ReaderProgress
-  /** The newest journal row, or the anchor of the frame. */
+  /** The number of the frame in its chain, from 0. */
+  readonly frame: number
+  /** The state of its reader; absent before its first record. */
+  readonly reader?: ReaderProgress
+  /** The newest journal row, or the anchor of the first frame. */
   readonly journal: Header.Point
 }
 
@@ -61,13 +66,16 @@ export interface ImportIdentity {
 }
 
 /**
- * The import of one frame into one store.
+ * The import of one frame or chain into one store.
  */
 export class Import {
   private readonly store: PlacedStore
   private readonly hash: Hash["Service"]
   private readonly named: ImportIdentity
-  private readonly reader: FrameReader
+  private reader: FrameReader
+  private number: number
+  /** Whether the store is ready for the records of the frame. */
+  private hasBegun: boolean
   private journal: Header.Point | undefined
   private divided: Divided | undefined
   private size = 0
@@ -77,9 +85,16 @@ export class Import {
     this.store = store
     this.hash = hash
     this.named = named
-    const { progress } = Arrived.importing<Progress>(store.arrival()?.note ?? "") ?? {}
-    this.reader = progress === undefined ? new FrameReader(hash) : FrameReader.resume(hash, progress.reader)
-    this.journal = progress?.journal
+    const { frame = 0, journal, reader } = Arrived.importing<Progress>(store.arrival()?.note ?? "")?.progress ?? {}
+    this.reader = reader === undefined ? new FrameReader(hash) : FrameReader.resume(hash, reader)
+    this.number = frame
+    this.hasBegun = reader !== undefined
+    this.journal = journal
+  }
+
+  /** The number of the frame in its chain, from 0. */
+  get frame(): number {
+    return this.number
   }
 
   /** The number of the chunk that comes next: 0 before the header. */
@@ -87,7 +102,7 @@ export class Import {
     return this.reader.nextSeq
   }
 
-  /** Whether the whole frame came. */
+  /** Whether the whole frame came: another one of its chain may follow. */
   get isSealed(): boolean {
     return this.reader.isSealed
   }
@@ -97,13 +112,31 @@ export class Import {
     return Effect.gen({ self: this }, function*() {
       for (let at = 0; at < bytes.length; at += SLICE) {
         const found = yield* this.reader.feed(bytes.subarray(at, at + SLICE))
+        const { header } = this.reader
+        if (!this.hasBegun && header !== undefined) {
+          yield* this.refusing(() => this.begin(header, now))
+          // Rows that it removes are gone before others have their numbers.
+          if (header.kind === "range") yield* this.flush
+        }
         yield* this.refusing(() => {
-          if (this.journal === undefined && this.reader.header !== undefined) this.begin(this.reader.header, now)
           for (const record of found) this.record(record)
-          if (this.reader.isBetween && this.size >= GROUP) this.note(now)
         })
-        if (this.size >= GROUP) yield* this.flush
+        if (this.size < GROUP) continue
+        if (this.reader.isBetween) this.note(now)
+        yield* this.flush
       }
+    })
+  }
+
+  /** Ends a frame that another one of its chain follows. */
+  follow(now: number): Effect.Effect<void, FrameRefused | PersistenceError> {
+    return Effect.gen({ self: this }, function*() {
+      yield* this.checkEnd
+      this.number++
+      this.reader = new FrameReader(this.hash)
+      this.hasBegun = false
+      this.note(now)
+      yield* this.flush
     })
   }
 
@@ -111,20 +144,16 @@ export class Import {
   pause(now: number): Effect.Effect<void, PersistenceError> {
     return Effect.suspend(() => {
       this.reader.rewind()
-      if (this.reader.isBetween && this.journal !== undefined) this.note(now)
+      if (this.hasBegun && this.reader.isBetween) this.note(now)
       return this.flush
     })
   }
 
-  /** Ends the frame: the space is whole, and may be opened. */
+  /** Ends the last frame: the space is whole, and may be opened. */
   end(): Effect.Effect<FrameEnd, FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
-      const sealed = yield* this.reader.sealed()
+      const sealed = yield* this.checkEnd
       const { head, origin } = this.header
-      yield* this.refusing(() => {
-        if (this.journal?.beat === head.beat && this.journal.hash === head.hash) return
-        throw new Refusal("frame/changed", `its journal ends with beat ${this.journal?.beat ?? -1}, and its head is beat ${head.beat}`)
-      })
       yield* this.flush
       // An earlier version knows neither detached spaces nor the origins of signals.
       yield* this.store.raise({ format: StoreFormat.NEWEST, carried: StoreFormat.NEWEST })
@@ -134,6 +163,16 @@ export class Import {
       return sealed
     })
   }
+
+  private readonly checkEnd: Effect.Effect<FrameEnd, FrameRefused | PersistenceError> = Effect.gen({ self: this }, function*() {
+    const sealed = yield* this.reader.sealed()
+    const { head } = this.header
+    yield* this.refusing(() => {
+      if (this.journal?.beat === head.beat && this.journal.hash === head.hash) return
+      throw new Refusal("frame/changed", `its journal ends with beat ${this.journal?.beat ?? -1}, and its head is beat ${head.beat}`)
+    })
+    return sealed
+  })
 
   /** The header, where a record or the seal is read. */
   private get header(): Header.Header {
@@ -159,17 +198,36 @@ export class Import {
     }), (refused) => refused === undefined ? Effect.void : Effect.fail(refused))
   }
 
-  private begin({ anchor, clock, kind }: Header.Header, now: number): void {
-    if (kind !== "snapshot") throw new Refusal("frame/unknown", `it is a ${kind}, and an import takes a snapshot`)
-    this.journal = anchor
-    const note: Arrived.Importing = { id: this.named.id, at: now }
-    this.store.arrive({ note: JSON.stringify(note), isWhole: false }, { ...anchor, clock })
+  private begin(header: Header.Header, now: number): void {
+    const { anchor, clock, kind } = header
+    if (kind === "range") this.beginRange(header)
+    else if (kind !== "snapshot" || this.number > 0) {
+      throw new Refusal("frame/unknown", `it is a ${kind}; an import takes a snapshot, and then the ranges that follow it`)
+    } else {
+      this.journal = anchor
+      const note: Arrived.Importing = { id: this.named.id, at: now }
+      this.store.arrive({ note: JSON.stringify(note), isWhole: false }, { ...anchor, clock })
+    }
+    this.hasBegun = true
+  }
+
+  /** The queue and the observations of a range take the place of all former ones. */
+  private beginRange(header: Header.Header): void {
+    const { beat, hash } = this.journal ?? NONE
+    if (this.journal === undefined || !Chain.follows(header, { beat, hash })) {
+      const after = this.journal === undefined ? "no frame came before it" : `the frame before it ends with beat ${beat}`
+      throw new Refusal("frame/order", `it is the range after beat ${header.anchor.beat}, and ${after}`)
+    }
+    const { store } = this
+    const dequeued = Array.from(store.queue(), ({ seq }) => seq)
+    const observations = store.observations().map(({ node }) => ({ node, text: undefined }))
+    store.append({ ...nothing, dequeued, observations })
   }
 
   private note(now: number): void {
-    const { journal } = this
+    const { hasBegun, journal, number: frame } = this
     if (journal === undefined) return
-    const progress: Progress = { reader: this.reader.progress, journal }
+    const progress: Progress = { frame, journal, ...hasBegun ? { reader: this.reader.progress } : {} }
     const note: Arrived.Importing<Progress> = { id: this.named.id, at: now, progress }
     this.store.arrive({ note: JSON.stringify(note), isWhole: false })
   }
@@ -227,6 +285,7 @@ export class Import {
   /** Appends the row of each type of record. */
   private readonly takers: { readonly [T in Record.Type]?: (record: Pick<Record.Record, "bytes" | "key">) => void } = {
     cell: (record) => {
+      if (this.header.kind === "range") throw new Refusal("frame/unknown", "a range has no documents beside its journal")
       const { key, text } = Row.read("cell", record)
       this.store.append({ ...nothing, cells: [{ address: addressOf(key), text }] })
     },
@@ -238,7 +297,9 @@ export class Import {
       if (Journal.prevOf(entry.text) !== hash || entry.beat <= beat) {
         throw new Refusal("frame/order", `beat ${entry.beat} of its journal does not follow beat ${beat}`)
       }
-      this.store.append({ ...nothing, entry })
+      const cells = this.header.kind === "range" ? changedIn(entry.text) : nothing.cells
+      // An earlier importer may have stored it after its newest note.
+      if (entry.beat > this.store.head().beat) this.store.append({ ...nothing, entry, cells })
       this.journal = { beat: entry.beat, hash: entry.hash }
     },
     queue: (record) => this.store.append({ ...nothing, queued: [this.queued(Row.read("queue", record))] }),
@@ -263,6 +324,11 @@ const contentIn = (key: string): ContentRecord.ContentName => {
 const checkDigest = (hash: string, found: string): void => {
   if (found !== hash) throw new Refusal("frame/changed", `the content ${hash} has the digest ${found}`)
 }
+
+/** The documents as an entry of the journal leaves them. */
+const changedIn = (text: string): Batch["cells"] =>
+  cellsOf(Journal.parse(text)).map(({ after, key }) =>
+    ({ address: addressOf(key), text: after === undefined ? undefined : JSON.stringify(after) }))
 
 /** The address of a document's key. */
 const addressOf = (key: string): Address.Address => {

@@ -16,8 +16,14 @@ import type { Hash } from "../persistence/Hash.ts"
 import { PersistenceError, SpaceImporting } from "../persistence/PersistenceError.ts"
 import { Import, type ImportIdentity } from "./Import.ts"
 
-/** The state of an import after a part: the number of the next chunk, or the seal. */
-export type ImportProgress = { readonly next: number } | FrameEnd
+/** The place at which an import goes on: the number of the frame in its chain, and that of its next chunk. */
+interface Place {
+  readonly frame: number
+  readonly next: number
+}
+
+/** The state of an import after a part: its place, or its last seal. */
+export type ImportProgress = Place | FrameEnd
 
 /** A part of a frame. */
 export interface FramePart<E> {
@@ -27,6 +33,9 @@ export interface FramePart<E> {
   readonly why: Arrived.Arrived["why"]
   /** The number of the first chunk; 0 for a part that begins with the header. */
   readonly from: number
+  /** The number of its frame in the chain, from 0, and the number of frames; by default, of one frame. */
+  readonly frame?: number | undefined
+  readonly frames?: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, E>
 }
 
@@ -52,18 +61,20 @@ export class Imports {
   }
 
   /** Takes a part, unless it is not the next one. The space opens with the seal. */
-  take<E>({ bytes, from, space, ...named }: FramePart<E>): Effect.Effect<ImportProgress, E | FrameRefused | PersistenceError> {
+  take<E>(
+    { bytes, frame = 0, frames = 1, from, space, ...named }: FramePart<E>
+  ): Effect.Effect<ImportProgress, E | FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const session = yield* this.session(space, named)
       const { importer } = session
-      if (importer.next !== from) return { next: importer.next }
+      if (importer.frame !== frame || importer.next !== from) return placeOf(importer)
       session.isBusy = true
       const fed = Stream.runForEach(bytes, (chunk) => Effect.flatMap(Clock.currentTimeMillis, (now) => importer.take(chunk, now)))
       const taken = Effect.gen({ self: this }, function*() {
         yield* fed
-        if (importer.isSealed) return yield* this.sealed(space, session)
-        yield* Effect.flatMap(Clock.currentTimeMillis, (now) => importer.pause(now))
-        return { next: importer.next }
+        if (importer.isSealed && frame + 1 >= frames) return yield* this.sealed(space, session)
+        yield* Effect.flatMap(Clock.currentTimeMillis, (now) => importer.isSealed ? importer.follow(now) : importer.pause(now))
+        return placeOf(importer)
       })
       return yield* taken.pipe(
         Effect.tapError((error) => this.failed(space, session, error)),
@@ -116,6 +127,8 @@ export class Imports {
     })
   }
 }
+
+const placeOf = ({ frame, next }: Import): Place => ({ frame, next })
 
 const isRefused = (error: unknown): boolean => (error as { readonly _tag?: unknown } | undefined)?._tag === "FrameRefused"
 

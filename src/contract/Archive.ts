@@ -39,6 +39,8 @@ export const exported = Endpoint.make("GET", ARCHIVE.export, {
 /** The parameters of a part of an import. */
 export const importQuery = () => Schema.Struct({
   from: Query.number(),
+  frame: Query.count(),
+  frames: Query.count(),
   why: Schema.Literals(["copy", "restore"]).annotate({ expected: "copy or restore", description: "copy" }).pipe(Schema.optionalKey)
 })
 
@@ -46,9 +48,10 @@ export const importQuery = () => Schema.Struct({
 export const imported = Endpoint.make("PUT", ARCHIVE.import, {
   does: words(
     "Takes a part of a frame for a new space of this name. `from` is its first chunk, 0 for the header, and `next` the chunk that is " +
-    "taken next: an import that broke off goes on there. The sender chooses the id. With the seal the space opens, detached. The signals " +
-    "of a copy to other spaces stay with its original, and those of a `restore` go out at its release. A refused frame leaves no " +
-    "space, nor does an hour without a part."
+    "taken next: an import that broke off goes on there. The sender chooses the id. A chain of `frames` is a snapshot with the ranges " +
+    "after it, and `frame` the number of one, from 0. With the last seal the space opens, detached. The signals of a copy to other " +
+    "spaces stay with its original, and those of a `restore` go out at its release. A refused frame leaves no space, nor does an hour " +
+    "without a part."
   ),
   query: importQuery,
   body: () => Schema.Uint8Array,
@@ -56,7 +59,9 @@ export const imported = Endpoint.make("PUT", ARCHIVE.import, {
   content: "whole chunks of a frame, at most 16 MiB",
   answer: () => Schema.Struct({
     space: Schema.String,
-    /** The number of the next chunk; absent after the seal. */
+    /** The number of the frame that goes on; absent after the last seal. */
+    frame: Schema.optionalKey(Schema.Number),
+    /** The number of its next chunk; absent after the last seal. */
     next: Schema.optionalKey(Schema.Number),
     /** The digest of the whole frame. */
     root: Schema.optionalKey(Schema.String),

@@ -8,7 +8,7 @@ import { Context, Effect, Latch, Layer, Stream } from "effect"
 import { type Enzyme, Hash, Kernel, MemoryStore, Pacemaker, Persistence, Reactor } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as Export from "../../src/archive/Export.ts"
-import { Imports } from "../../src/archive/Imports.ts"
+import { Imports, type ImportProgress } from "../../src/archive/Imports.ts"
 import { concat } from "../../src/cell/Bytes.ts"
 import type { FrameEnd } from "../../src/frame/FrameReader.ts"
 import type { Pin } from "../../src/kernel/view/Pin.ts"
@@ -96,13 +96,19 @@ export const framed = ({ hash }: Pick<Node, "hash">, pin: Pin, parts: Export.Par
 export const frameOf = (node: Node, name: string, parts: Export.Parts = {}) =>
   Effect.flatMap(node.kernel.space(name), (space) => Effect.scoped(Effect.flatMap(space.pin, (pin) => framed(node, pin, parts))))
 
-/** Brings a frame in as a new space. */
-export const bring = ({ imports, kernel }: Node, space: string, { bytes, why = "copy" }: {
-  readonly bytes: Uint8Array
+/** A chain of frames, and the reason of its import. */
+interface Brought {
+  readonly frames: ReadonlyArray<Uint8Array>
   readonly why?: "copy" | "restore"
-}) =>
+}
+
+/** Brings frames in as a new space. */
+export const bring = ({ imports, kernel }: Pick<Node, "imports" | "kernel">, space: string, { frames, why = "copy" }: Brought) =>
   Effect.gen(function*() {
-    const taken = yield* imports.take({ space, id: "abcdefgh", why, from: 0, bytes: Stream.make(bytes) })
+    let taken: ImportProgress = { frame: 0, next: 0 }
+    for (const [frame, bytes] of frames.entries()) {
+      taken = yield* imports.take({ space, id: "abcdefgh", why, frame, frames: frames.length, from: 0, bytes: Stream.make(bytes) })
+    }
     assert.isTrue("root" in taken, JSON.stringify(taken))
     return { sealed: taken as FrameEnd, space: yield* kernel.space(space) }
   })

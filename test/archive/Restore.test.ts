@@ -54,7 +54,7 @@ describe("N32 restore", () => {
         const { a, b, bytes } = yield* lost(here, there, latch)
         const born = yield* a.get("/sys/state/born")
         yield* here.kernel.remove("a")
-        const { space } = yield* bring(here, "a", { bytes, why: "restore" })
+        const { space } = yield* bring(here, "a", { frames: [bytes], why: "restore" })
         yield* space.step
         const from = `a@${String(born)}`
         assert.deepStrictEqual((yield* queue(space)).map(({ payload, to }) => [payload, to?.from]), [["1", from]])
@@ -78,14 +78,14 @@ describe("N32 restore", () => {
       const latch = Latch.makeUnsafe(true)
       const here = yield* node({ modules, persistence: waiting(MemoryStore.layer, "b", latch) })
       const { b, bytes } = yield* lost(here, here, latch)
-      const { space } = yield* bring(here, "copy", { bytes })
+      const { space } = yield* bring(here, "copy", { frames: [bytes] })
       yield* send(space, 3)
       const copied = yield* frameOf(here, "copy")
       yield* begun(space, space.control.releaseDetached())
       yield* receive(b)
       assert.deepStrictEqual(yield* queue(space), [])
       assert.deepStrictEqual(yield* taken(b), [1, 2, 3])
-      const again = yield* bring(here, "again", { bytes: copied, why: "restore" })
+      const again = yield* bring(here, "again", { frames: [copied], why: "restore" })
       yield* again.space.step
       assert.deepInclude((yield* again.space.get("/sys/state/detached")) as object, { why: "copy" })
       yield* begun(again.space, again.space.control.releaseDetached())

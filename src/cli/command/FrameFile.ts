@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import type * as Scope from "effect/Scope"
 import * as Chunk from "../../frame/Chunk.ts"
@@ -117,6 +118,28 @@ export const open = Effect.fnUntraced(function*(
     return { from: first, bytes }
   })
   return { opening: { from: 0, bytes: opening }, next }
+})
+
+/** The header of a file, without its chunks. */
+export const headerOf = Effect.fnUntraced(function*(path: string) {
+  const { opening: { bytes } } = yield* open(path)
+  const reader = new FrameReader(hash)
+  yield* Effect.mapError(reader.feed(bytes), refusedFrame)
+  return reader.header ?? (yield* early(path))
+}, Effect.scoped)
+
+/** A file itself, or the frames in a folder: of its folder for a space, if it has one. */
+export const within = Effect.fnUntraced(function*(
+  place: string, space: string
+): Effect.fn.Return<ReadonlyArray<string>, CliFailure, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const mapped = Effect.mapError(failedAt(place))
+  if ((yield* mapped(fs.stat(place))).type !== "Directory") return [place]
+  const own = path.join(place, space)
+  const folder = (yield* mapped(fs.exists(own))) ? own : place
+  const names = yield* mapped(fs.readDirectory(folder))
+  return names.filter((name) => /\.frame(?:\.age)?$/.test(name)).sort().map((name) => path.join(folder, name))
 })
 
 /** Reads a whole frame, and hands its records on. Fails for a frame that is refused. */

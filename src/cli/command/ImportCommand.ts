@@ -4,9 +4,12 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Chain from "../../archive/Chain.ts"
+import { concat } from "../../cell/Bytes.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import type { Verification } from "../../replay/Verify.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
@@ -26,43 +29,57 @@ const file = Argument.String("file").pipe(Argument.withDescription("The file of 
 
 /** The answer to a part of an import. */
 interface Taken {
+  readonly frame?: number
   readonly next?: number
   readonly root?: string
   readonly beat?: number
 }
 
-/** An import: its file, the name of the new space, and its reason. */
+/** An import: the files of its chain, the name of the new space, and its reason. */
 interface Wanted {
-  readonly file: string
+  readonly files: ReadonlyArray<string>
   readonly space: string
   readonly why: "copy" | "restore"
 }
 
-/** Sends a file to a new space, which is detached then. A file that ends early leaves no space. */
-const bring = Effect.fnUntraced(function*({ file, space, why }: Wanted) {
+/** The id of an import. The same import has the same id, so one that was broken off goes on. */
+const idOf = Effect.fnUntraced(function*({ files, why }: Wanted) {
+  const openings = yield* Effect.forEach(files, (file) => Effect.scoped(Effect.map(FrameFile.open(file), ({ opening }) => opening.bytes)))
+  return hash.hex(concat([new TextEncoder().encode(why), ...openings])).slice(0, 32)
+})
+
+/** Sends the files of a chain to a new space, which is detached then. A file that ends early leaves no space. */
+const bring = Effect.fnUntraced(function*(wanted: Wanted) {
+  const { files, space, why } = wanted
   const { ask } = yield* Client
-  const frame = yield* FrameFile.open(file)
-  // The same import has the same id, so one that was broken off goes on.
-  const id = hash.hex(new Uint8Array([...new TextEncoder().encode(why), ...frame.opening.bytes])).slice(0, 32)
-  const put = ({ bytes, from }: FrameFile.Part) =>
-    ask<Taken>(`${SpaceArgument.path(space)}/import/${id}?from=${from}&why=${why}`, { method: "PUT", bytes, seconds: SECONDS })
+  const id = yield* idOf(wanted)
   const tell = FrameFile.progress("imported")
-  let taken = yield* put(frame.opening)
-  while (taken.root === undefined) {
-    const part = yield* frame.next(taken.next ?? 1)
-    if (part === undefined) {
-      yield* ask(SpaceArgument.path(space), { method: "DELETE" })
-      return yield* FrameFile.early(file)
+  const path = (frame: number, from: number): string =>
+    `${SpaceArgument.path(space)}/import/${id}?why=${why}&frame=${frame}&frames=${files.length}&from=${from}`
+  const send = Effect.fnUntraced(function*(file: string, number: number) {
+    const frame = yield* FrameFile.open(file)
+    let part: FrameFile.Part | undefined = frame.opening
+    for (let taken: Taken; ;) {
+      if (part === undefined) {
+        yield* ask(SpaceArgument.path(space), { method: "DELETE" })
+        return yield* FrameFile.early(file)
+      }
+      taken = yield* ask<Taken>(path(number, part.from), { method: "PUT", bytes: part.bytes, seconds: SECONDS })
+      yield* tell(part.bytes.length)
+      if (taken.root !== undefined || (taken.frame ?? 0) > number) return taken
+      part = yield* frame.next(taken.next ?? 1)
     }
-    taken = yield* put(part)
-    yield* tell(part.bytes.length)
+  }, Effect.scoped)
+  let taken: Taken = { frame: 0 }
+  for (let number = 0; number < files.length && taken.root === undefined; number++) {
+    if ((taken.frame ?? 0) <= number) taken = yield* send(files[number] ?? "", number)
   }
   return taken
-}, Effect.scoped)
+})
 
 const imported = Command.make("import", { file, space: SpaceArgument.name, json: Output.json }, ({ file, json, space }) =>
   Effect.gen(function*() {
-    const { beat, root } = yield* bring({ file, space, why: "copy" })
+    const { beat, root } = yield* bring({ files: [file], space, why: "copy" })
     yield* Output.data(json, { space, file, beat, root }, [
       `imported ${file} as ${space}, at beat ${beat}`,
       `It is detached: systole space release ${space} lets its requests and signals out`
@@ -83,29 +100,55 @@ const checked = Effect.fnUntraced(function*(space: string) {
   return yield* new CliFailure({ exit: exits.differs, code: fault.code, message })
 })
 
+/** The point up to which backups are taken: the number of a beat, or a date. */
+const untilOf = (at: string): Effect.Effect<Chain.Until, CliFailure> => {
+  if (/^\d{1,15}$/.test(at)) return Effect.succeed({ beat: Number(at) })
+  const time = Date.parse(at)
+  if (!Number.isNaN(time)) return Effect.succeed({ time })
+  const message = `--at takes a beat or a date such as 2026-11-28T09:00:00Z, and not ${JSON.stringify(at.slice(0, 100))}`
+  return Effect.fail(new CliFailure({ exit: exits.usage, code: "backup/at", message }))
+}
+
+/** The files that lead to a point: those of a folder of backups, or one file. */
+const chainOf = Effect.fnUntraced(function*(place: string, space: string, at: string | undefined) {
+  const until = at === undefined ? undefined : yield* untilOf(at)
+  const files = yield* FrameFile.within(place, space)
+  const frames = yield* Effect.forEach(files, (path) => Effect.map(FrameFile.headerOf(path), (header): Chain.Placed => ({ path, header })))
+  return yield* Effect.try({
+    try: () => Chain.choose(frames, until).map(({ path }) => path),
+    catch: (error) => {
+      if (!(error instanceof Chain.NoChain)) throw error
+      return new CliFailure({ exit: exits.absent, code: error.code, message: error.message })
+    }
+  })
+})
+
 const restored = Command.make("restore", {
-  file,
+  from: Argument.String("from").pipe(Argument.withDescription("A file, or the folder of the backups")),
   space: SpaceArgument.name,
+  at: Flag.String("at").pipe(Flag.withDescription("The newest backup up to a beat, or a date such as 2026-11-28T09:00:00Z"), Flag.optional),
   detached: Flag.Boolean("detached").pipe(
     Flag.withDescription("Let nothing go out of the space until systole space release"),
     Flag.withDefault(false)
   ),
   json: Output.json
-}, ({ detached, file, json, space }) =>
+}, ({ at, detached, from, json, space }) =>
   Effect.gen(function*() {
-    const { beat, root } = yield* bring({ file, space, why: "restore" })
+    const files = yield* chainOf(from, space, Option.getOrUndefined(at))
+    const { beat, root } = yield* bring({ files, space, why: "restore" })
     yield* checked(space)
     yield* SpaceCommand.listed(space)
     if (!detached) yield* SpaceCommand.released(space)
-    yield* Output.data(json, { space, file, beat, root, detached }, [
-      `restored ${file} as ${space}, at beat ${beat}`,
+    yield* Output.data(json, { space, files, beat, root, detached }, [
+      `restored ${space} at beat ${beat}, from ${files.join(", ")}`,
       detached
         ? `It is detached: systole space release ${space} lets its requests, timers and signals out`
         : "Its requests, timers and signals to other spaces go on"
     ])
   })).pipe(
     Command.withDescription(
-      "Bring a space back from a file. What waited in it is listed, and goes on: signals that were delivered before are recognized"
+      "Bring a space back from a file or a folder of backups. What waited in it is listed, and goes on: signals that were delivered " +
+        "before are recognized"
     ),
     Command.provide(Client.layer)
   )

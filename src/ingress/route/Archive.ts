@@ -38,12 +38,12 @@ export const routes = (table: SpaceTable, { hash, kernel, signer }: Pick<RouteCo
     Effect.map(exports.part(space, from, { history, content, since: endOf(since) }), (bytes) =>
       new Response(new Uint8Array(bytes), { headers: { "content-type": "application/octet-stream", "cache-control": "no-store" } })))
   table.serve(Endpoints.imported, ({ params: { id, space }, request }) => Effect.gen(function*() {
-    const { from, why = "copy" } = yield* Effect.try({ try: () => wantedOf(request), catch: (error) => error as RequestRefused })
+    const wanted = yield* Effect.try({ try: () => wantedOf(request), catch: (error) => error as RequestRefused })
     if (!ID.test(id)) {
       return yield* Effect.fail(new RequestRefused({ code: "query/invalid", reason: "The id of an import has 8 to 64 of a-z and 0-9" }))
     }
     const bytes = Stream.fromAsyncIterable(Body.chunks(request, Endpoints.MAX_PART), (error) => error as RequestRefused)
-    const taken = yield* imports.take({ space, id, why, from, bytes })
-    return "root" in taken ? { space, root: taken.root, beat: taken.head.beat } : { space, next: taken.next }
+    const taken = yield* imports.take({ ...wanted, space, id, why: wanted.why ?? "copy", bytes })
+    return "root" in taken ? { space, root: taken.root, beat: taken.head.beat } : { space, frame: taken.frame, next: taken.next }
   }))
 }
