@@ -21,6 +21,8 @@ const others = ["beat/Schedules", "beat/SlowSchedules", "beat/TimedRetry", "spac
 const all = [
   ...readdirSync(join(root, "test", "conformance")).filter((file) => file.endsWith(".test.ts")).map((file) => `test/conformance/${file}`),
   "test/flow/Flows.test.ts",
+  "test/frame/Frame.test.ts",
+  "test/archive/Copy.test.ts",
   ...others
 ]
 
