@@ -14,11 +14,14 @@ import type { Change } from "./Age.ts"
 /** The first bytes of each encrypted file. */
 export const MAGIC = "age-encryption.org/v1\n"
 
+/** The text of `Age.ts` in a build that encrypts nothing, without the library. */
+export const NONE = "export const encrypter = undefined\nexport const decrypter = undefined"
+
 /** A key of an encryption cannot be used. The message has no secret. */
 export class InvalidAgeKey extends Data.TaggedError("InvalidAgeKey")<{ readonly place: string; readonly form: string }> {
   readonly code = "backup/key"
   override get message() {
-    return `${this.place} has no ${this.form}, as age-keygen makes one`
+    return `${this.place} has no ${this.form}, as age-keygen makes one. A build has age if its configuration has backup.encrypt`
   }
 }
 

@@ -6,6 +6,7 @@
 import * as Esbuild from "esbuild"
 import { basename, relative, resolve, sep } from "node:path"
 import type * as Host from "../../cli/Host.ts"
+import * as Encryption from "../../archive/Encryption.ts"
 import * as Words from "../../contract/Words.ts"
 import type { SliceName } from "../../ledger/SliceTable.ts"
 import * as JsonSchema from "../../registry/JsonSchema.ts"
@@ -55,6 +56,7 @@ const replacements = (target: BuildTarget.Target, { hasCron, isTyped, settings }
     ...target.hasStorage && settings.access.jwt === undefined
       ? [[Installation.runtimeFile("access/JwtVerifier.ts"), Jwts.NO_VERIFIER] as const]
       : [],
+    ...(settings.backup?.encrypt.length ?? 0) > 0 ? [] : [[Installation.runtimeFile("archive/Age.ts"), Encryption.NONE] as const],
     ...target.hasCommands ? [] : [[Installation.runtimeFile("contract/Words.ts"), Words.NONE] as const],
     ...isTyped ? [] : [[Installation.runtimeFile("registry/JsonSchema.ts"), JsonSchema.NONE] as const],
     ...hasCron ? [] : [[Installation.runtimeFile("time/Cron.ts"), Cron.NONE] as const]
@@ -62,7 +64,7 @@ const replacements = (target: BuildTarget.Target, { hasCron, isTyped, settings }
 
 const replacing = (texts: ReadonlyMap<string, string>): Esbuild.Plugin => ({
   name: "systole-replacing",
-  setup: (build) => build.onLoad({ filter: /\b(?:Words|JsonSchema|Cron|JwtVerifier)\.ts$/ }, ({ path }) => {
+  setup: (build) => build.onLoad({ filter: /\b(?:Age|Words|JsonSchema|Cron|JwtVerifier)\.ts$/ }, ({ path }) => {
     const contents = texts.get(path)
     return contents === undefined ? undefined : { contents }
   })
