@@ -38,7 +38,7 @@ const codes = {
     "ops/unheard", "registry/cycle", "run/state", "rv/finished", "export/no-range", "export/over", "export/outrun",
     "export/unchanged",
     "rv/ledger-missing", "rv/not-quarantined", "rv/untold", "signal/discarded",
-    "space/exists", "space/held", "store/unfinished"
+    "space/exists", "space/held", "store/pinned", "store/unfinished"
   ],
   /** The body is larger than the limit. */
   large: ["body/too-large", "content/large"],

@@ -46,6 +46,19 @@ export const finish = Endpoint.make("POST", `${STORE}/finish`, {
   verb: "admin"
 })
 
+/** The removal of old beats. */
+export const prune = Endpoint.make("DELETE", `${STORE}/journal`, {
+  does: words(
+    "Removes the beats before beat `before` from the journal for good, with the receipts that point to them, but never the newest: " +
+    "`{ anchor }`, the newest beat that is gone, -1 if none is. State stays as it is."
+  ),
+  query: () => Schema.Struct({ before: Query.number() }),
+  answer: () => Schema.Struct({ anchor: count }),
+  refusals: ["store/pinned"],
+  effect: "controls",
+  verb: "admin"
+})
+
 /** The carry-over of rows. */
 export const carry = Endpoint.make("POST", `${STORE}/upgrade`, {
   does: words(

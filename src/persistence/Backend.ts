@@ -65,6 +65,8 @@ export interface Group {
   readonly due: number | undefined
   /** The jumps of the clock that make nothing older, in their order. `Pruning.cutoff` takes them into account. */
   readonly jumps: ReadonlyArray<Jump>
+  /** Journal rows before this beat are too old, whatever their age: as many go as the budget has. `Pruning` takes it into account. */
+  readonly before?: number | undefined
   /** The state of an import. `undefined` leaves the stored one, or ends it if that is whole and the group has a beat. */
   readonly arrival?: Arrival | undefined
   /** In the first group of an import: the predecessor of the oldest journal row to come. It is the stored head until that row. */

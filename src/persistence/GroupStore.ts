@@ -253,6 +253,11 @@ export class GroupStore implements PlacedStore {
     this.overlay.arrive(arrival, from)
   }
 
+  prune(before: number): void {
+    this.checkUsable()
+    this.overlay.prune(before)
+  }
+
   pin(lastSeq: number): StorePin {
     const pin = new StorePin(this.backend, lastSeq, () => {
       this.pins.delete(pin)

@@ -29,6 +29,7 @@ export class Overlay implements Group {
   readonly observations = new Map<string, ObservationRow>()
   arrival: Arrival | undefined
   anchor: Anchor | undefined
+  before: number | undefined
   /** The documents of `cells` in order of arrival. The first `indexed` ones are indexed by their parents. */
   private readonly touched: Array<Address.Address> = []
   private readonly byParent = new Map<string, Array<Address.Address>>()
@@ -73,6 +74,11 @@ export class Overlay implements Group {
     if (from === undefined) return
     this.head = from
     this.anchor = { beat: from.beat, hash: from.hash }
+  }
+
+  prune(before: number): void {
+    this.empty = false
+    this.before = before
   }
 
   isCode(hash: string): boolean {

@@ -287,6 +287,11 @@ export interface PlacedStore extends SpaceStore {
    */
   readonly arrive: (arrival: Arrival, from?: Head) => void
   /**
+   * Has the next flush remove some journal rows before a beat, the oldest first and never the newest row, with the receipts that point
+   * to them. It removes none while there is a pin. `anchor` tells how far it came.
+   */
+  readonly prune: (before: number) => void
+  /**
    * Begins to keep the present state beside later changes. All appended data has to be durable, and queued signals have numbers
    * up to `lastSeq`. Nothing is pruned before the end of all pins.
    */

@@ -45,6 +45,7 @@ export class Pruning {
   budget(group: Group): Budget | undefined {
     this.rows += group.journal.length + group.receipts.size + group.blobs.size
     for (const row of group.journal) this.size += sizeOf(row)
+    if (group.before !== undefined) this.rows = Math.max(this.rows, MOST * ROWS)
     if (this.isPinned || (this.rows < ROWS && this.size < SIZE)) return undefined
     // After a pin, old rows go in several steps.
     const within = (written: number, least: number): number => 2 * Math.min(Math.max(written, least), MOST * least)
@@ -70,6 +71,14 @@ export const cutoff = (clock: number, millis: number, jumps: ReadonlyArray<Jump>
   jumps.reduceRight((before, jump) => before < jump.clock ? before - jump.millis : before, clock - millis)
 
 /**
+ * Tells the journal rows that a group removes whatever their age.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const pastOf = ({ before = -1 }: Pick<Group, "before">) => ({ beat }: Pick<JournalRow, "beat">): boolean => beat < before
+
+/**
  * The size of a journal row for the retention, in characters.
  *
  * @category getters
@@ -78,22 +87,28 @@ export const cutoff = (clock: number, millis: number, jumps: ReadonlyArray<Jump>
 export const sizeOf = (row: JournalRow): number => row.text.length
 
 /**
- * Returns how many of the oldest rows to delete, within the budget: rows before `cutoff`, and more while the total size
- * exceeds its limit.
+ * Returns how many of the oldest rows to delete, within the budget: rows before `cutoff`, those that `isPast` names, and more while the
+ * total size exceeds its limit.
  *
  * @category getters
  * @since 0.1.0
  */
 export const expired = <Row extends { readonly clock: number }>(
   oldest: ReadonlyArray<Row>,
-  bounds: { readonly cutoff: number; readonly excess: number; readonly budget: Budget; readonly sizeOf: (row: Row) => number }
+  bounds: {
+    readonly cutoff: number
+    readonly excess: number
+    readonly budget: Budget
+    readonly sizeOf: (row: Row) => number
+    readonly isPast?: (row: Row) => boolean
+  }
 ): number => {
-  const { budget, cutoff, excess } = bounds
+  const { budget, cutoff, excess, isPast = () => false } = bounds
   let gone = 0
   let count = 0
   for (; count < budget.rows && gone < budget.size; count++) {
     const row = oldest[count]
-    if (row === undefined || (row.clock >= cutoff && excess <= gone)) break
+    if (row === undefined || (row.clock >= cutoff && excess <= gone && !isPast(row))) break
     gone += bounds.sizeOf(row)
   }
   return count

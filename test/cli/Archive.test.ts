@@ -53,6 +53,12 @@ describe("systole export and import", () => {
         assert.strictEqual((await run("journal", "verify", "copy")).code, 0)
         assert.strictEqual((await run("replay", "copy")).code, 0)
         assert.deepInclude(await json("replay", "copy", "--last", "2") as object, { beats: 2 })
+        assert.strictEqual((await run("space", "prune", "copy", "--before", "1")).code, 2)
+        assert.deepInclude(await json("space", "prune", "copy", "--before", "1", "--yes") as object, { anchor: 0 })
+        const again = await json("frame", "verify", home, "--replay", "1000") as { readonly beats: number; readonly difference?: unknown }
+        assert.isAbove(again.beats, 0)
+        assert.isUndefined(again.difference)
+        assert.notInclude(JSON.stringify(await json("space", "ls")), "frame-")
         assert.strictEqual((await run("space", "release", "copy")).code, 2)
         assert.include((await run("space", "release", "copy", "--yes")).stdout, "released copy")
         assert.notInclude((await run("space", "state", "copy")).stdout, "detached")

@@ -159,6 +159,7 @@ export const trips: { readonly [K in Own]: Trip } = {
   "GET /v1/spaces/:space/graph/trace": ({ shop }) => shop.call("GET /graph/trace"),
   "GET /v1/spaces/:space/store": ({ shop }) => shop.call("GET /store"),
   "POST /v1/spaces/:space/store/finish": ({ shop }) => shop.call("POST /store/finish"),
+  "DELETE /v1/spaces/:space/store/journal": ({ shop }) => shop.call("DELETE /store/journal", { query: { before: 0 } }),
   "POST /v1/spaces/:space/store/upgrade": ({ shop }) => shop.call("POST /store/upgrade", { query: { limit: 10 } }),
   "GET /v1/spaces/:space/export": ({ shop }) => shop.call("GET /export", { query: { history: "none" } }),
   "PUT /v1/spaces/:space/import/:id": ({ shop }) =>

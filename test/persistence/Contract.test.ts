@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { MemoryStore, Persistence, type SpaceStore } from "systole"
+import { MemoryStore, Persistence, type PlacedStore } from "systole"
 import { persistenceContract } from "systole/testing"
 
-type Broken = (store: SpaceStore) => Partial<SpaceStore>
+type Broken = (store: PlacedStore) => Partial<PlacedStore>
 
 /** Stores that break one part of the contract each, with the group of tests that has to notice. */
 const breaches: ReadonlyArray<readonly [breach: string, group: string, broken: Broken]> = [
@@ -20,6 +20,11 @@ const breaches: ReadonlyArray<readonly [breach: string, group: string, broken: B
   ["takes a beat that does not follow", "writers", (store) => ({ append: (batch) => { try { store.append(batch) } catch { return } } })],
   ["forgets the next moment", "moments", () => ({ setDue: () => {} })],
   ["shows pruned beats", "retention", (store) => ({ anchor: () => ({ ...store.anchor(), beat: -1 }) })],
+  ["prunes nothing on request", "retention", () => ({ prune: () => {} })],
+  ["forgets that a store is importing", "arrival", () => ({ arrival: () => undefined })],
+  ["shows later rows in a pin", "pin", (store) => ({
+    pin: (last) => Object.assign(Object.create(store.pin(last)), { queue: () => [[...store.queue()]] })
+  })],
   ["loses a document", "model", (store) => ({ read: (key) => key === "/a/b" ? undefined : store.read(key) })]
 ]
 

@@ -218,7 +218,10 @@ class KeyValueBackend implements Backend.Backend {
     const changes = new Changes(this.data)
     const meta = metaOf(changes)
     const oldest = this.journal(0, meta.head.beat - 1, budget.rows)
-    const bounds = { cutoff: Pruning.cutoff(clock, journalMillis, jumps), excess: meta.size - journalBytes, budget, sizeOf: Pruning.sizeOf }
+    const bounds = {
+      cutoff: Pruning.cutoff(clock, journalMillis, jumps), excess: meta.size - journalBytes, budget, sizeOf: Pruning.sizeOf,
+      isPast: Pruning.pastOf(group)
+    }
     const count = Pruning.expired(oldest, bounds)
     const gone = oldest.slice(0, count)
     for (const { beat } of gone) dropBeat(changes, beat)

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- NAME [--json] [--host node|deno|bun]`: runs the benchmarks of
+ * `npm run bench -- NAME [--json] [--size MIB] [--host node|deno|bun]`: runs the benchmarks of
  * `test/bench/NAME.bench.ts`. `npm run bench -- watch COMMIT` compares this tree with another one.
  *
  * @module
@@ -19,12 +19,13 @@ import { watch } from "./watch.ts"
 
 const folder = join(root, "test", "bench")
 const names = readdirSync(folder).filter((file) => file.endsWith(".bench.ts")).map((file) => file.slice(0, -".bench.ts".length))
-const { others: [name = "", commit = ""], values: { host = current(), json } } = Options.read({
+const { others: [name = "", commit = ""], values: { host = current(), json, size } } = Options.read({
   script: "bench",
   about: `Runs the benchmarks of one name: ${names.join(", ")}.\nwatch COMMIT compares this tree with another one.`,
   others: "NAME",
   options: {
     json: Options.flag("Prints the figures as JSON"),
+    size: Options.whole("The MiB of the frame of frames", 1024, 1),
     host: Options.choice("HOST", "The host that runs them, this one without it", { among: hosts, absent: undefined })
   }
 })
@@ -38,12 +39,14 @@ if (!names.includes(name)) Options.refuse(`There is no bench "${name}"; there ar
 
 if (host !== current()) {
   const [file, ...args] = command(host, import.meta.filename)
-  const child = spawn(file, [...args, name, ...json ? ["--json"] : []], { cwd: root, env: environment(), stdio: "inherit" })
+  const given = [...args, name, "--size", String(size), ...json ? ["--json"] : []]
+  const child = spawn(file, given, { cwd: root, env: environment(), stdio: "inherit" })
   Children.add(child)
   const [status] = await once(child, "exit") as [number | null]
   process.exit(status ?? 1)
 }
 
+process.env["SYSTOLE_BENCH_SIZE"] = String(size)
 const { default: bench } = await import(pathToFileURL(join(folder, `${name}.bench.ts`)).href) as { readonly default: Bench }
 const measured: Array<readonly [title: string, figures: ReadonlyArray<Figure>]> = []
 try {

@@ -19,6 +19,8 @@ import { Client, foreign } from "../Client.ts"
 import * as Output from "../Output.ts"
 import * as SpaceArgument from "../SpaceArgument.ts"
 import * as FrameFile from "./FrameFile.ts"
+import * as HistoryCommand from "./HistoryCommand.ts"
+import * as ImportCommand from "./ImportCommand.ts"
 
 const file = Argument.String("file").pipe(Argument.withDescription("The file of the frame"))
 
@@ -83,15 +85,16 @@ const ends = ({ root, signer }: FrameEnd): ReadonlyArray<string> =>
 const verify = Command.make("verify", {
   file,
   key: Flag.String("key").pipe(Flag.withDescription("The public key of the node that made the file"), Flag.optional),
+  replay: Flag.Int("replay").pipe(Flag.withDescription("The number of its newest beats to run again, in a copy"), Flag.optional),
   json: Output.json
-}, ({ file, json, key }) =>
+}, ({ file, json, key, replay }) =>
   Effect.gen(function*() {
     const wanted = Option.getOrUndefined(key)
     if (wanted !== undefined && !Signature.isPublicKey(wanted)) {
       const message = "--key takes a public key, as systole key show prints it"
       return yield* new CliFailure({ exit: exits.usage, code: "key/invalid", message })
     }
-    const { sealed } = yield* FrameFile.read(file, () => undefined)
+    const { header, sealed } = yield* FrameFile.read(file, () => undefined)
     const { bytes, chunks, records, root, signer } = sealed
     if (wanted !== undefined && signer !== wanted) {
       const by = signer === undefined ? "is not signed" : `is signed by ${signer}`
@@ -101,9 +104,39 @@ const verify = Command.make("verify", {
         message: `The frame in ${file} is whole and ${by}, not by ${wanted}. Take it from a source that you trust`
       })
     }
+    if (Option.isSome(replay)) return yield* replayed({ file, header, json, last: replay.value })
     const fit = `${Printable.count(records, "record")} in ${Printable.count(chunks, "chunk")} fit the seal`
     yield* Output.data(json, { file, root, signer: signer ?? null, chunks, records, bytes }, [fit, ...ends(sealed)])
-  })).pipe(Command.withDescription("Check each chunk of a file against the chain of digests, the seal, and who signed it"))
+  })).pipe(
+    Command.withDescription(
+      "Check each chunk of a file against the chain of digests, the seal, and who signed it. With --replay, run beats of it again"
+    )
+  )
+
+/** The beats of a frame to run again. */
+interface Again {
+  readonly file: string
+  readonly header: Header.Header
+  readonly json: boolean
+  readonly last: number
+}
+
+/** Runs the last beats of a frame again in a detached copy, which is deleted then, and compares. */
+const replayed = ({ file, header: { anchor, head }, json, last }: Again) =>
+  Effect.gen(function*() {
+    if (last < 1) {
+      return yield* new CliFailure({ exit: exits.usage, code: "replay/invalid", message: "--replay takes a number of beats from 1" })
+    }
+    const { ask } = yield* Client
+    const space = `frame-${head.hash.slice(0, 24)}`
+    const copied = Effect.acquireRelease(
+      ImportCommand.bring({ files: [file], space, why: "copy" }),
+      () => Effect.ignore(ask(SpaceArgument.path(space), { method: "DELETE" }))
+    )
+    yield* copied
+    const from = Math.max(head.beat - last, anchor.beat) + 1
+    yield* HistoryCommand.told(yield* HistoryCommand.replayInParts(space, { from, to: head.beat }), { json, of: `the frame in ${file}` })
+  }).pipe(Effect.scoped, Effect.provide(Client.layer))
 
 const show = Command.make("show", { file, json: Output.json }, ({ file, json }) =>
   Effect.gen(function*() {

@@ -65,7 +65,7 @@ export const journal = Command.make("journal").pipe(
 )
 
 /** Replays a range in parts, as large as the server allows, until the end or the first failure. */
-const replayInParts = Effect.fnUntraced(function*(
+export const replayInParts = Effect.fnUntraced(function*(
   space: string,
   { last, ...range }: Range
 ) {
@@ -108,7 +108,12 @@ export const replay = Command.make("replay", {
 }, ({ from, json, last, space, to }) =>
   Effect.gen(function*() {
     const range = { from: Option.getOrUndefined(from), to: Option.getOrUndefined(to), last: Option.getOrUndefined(last) }
-    const found = yield* replayInParts(space, range)
+    yield* told(yield* replayInParts(space, range), { json, of: `space "${space}"` })
+  })).pipe(Command.withDescription("Run beats again on their recorded input, and compare"), Command.provide(Client.layer))
+
+/** Tells the result of a replay. Fails unless all beats came out the same. */
+export const told = (found: ReplayJson, { json, of }: { readonly json: boolean; readonly of: string }) =>
+  Effect.gen(function*() {
     const { beats, changed, difference, impossible } = found
     if (changed.length > 0) yield* Output.note(`not the code that ran then: ${changed.join(", ")}`)
     if (impossible) {
@@ -117,7 +122,7 @@ export const replay = Command.make("replay", {
       return yield* new CliFailure({
         exit: exits.impossible,
         code: impossible.code,
-        message: `Beat ${impossible.beat} of space "${space}" cannot be run again: ${impossible.reason}`
+        message: `Beat ${impossible.beat} of ${of} cannot be run again: ${impossible.reason}`
       })
     }
     if (!difference) return yield* Output.data(json, found, `${Printable.count(beats, "beat")} came out the same`)
@@ -131,10 +136,9 @@ export const replay = Command.make("replay", {
     return yield* new CliFailure({
       exit: exits.differs,
       code: "replay/differs",
-      message: `Beat ${difference.beat} of space "${space}" does not come out the same. See to what its enzymes use beside their ` +
-        "transaction"
+      message: `Beat ${difference.beat} of ${of} does not come out the same. See to what its enzymes use beside their transaction`
     })
-  })).pipe(Command.withDescription("Run beats again on their recorded input, and compare"), Command.provide(Client.layer))
+  })
 
 /**
  * The command `why`.

@@ -49,7 +49,7 @@ const idOf = Effect.fnUntraced(function*({ files, why }: Wanted) {
 })
 
 /** Sends the files of a chain to a new space, which is detached then. A file that ends early leaves no space. */
-const bring = Effect.fnUntraced(function*(wanted: Wanted) {
+export const bring = Effect.fnUntraced(function*(wanted: Wanted) {
   const { files, space, why } = wanted
   const { ask } = yield* Client
   const id = yield* idOf(wanted)

@@ -98,6 +98,32 @@ const hold = Command.make("hold", { space: SpaceArgument.name, json: Output.json
   Command.withDescription("Let no beat of a space run by itself until it is released or the server ends; signals are accepted, and wait")
 )
 
+const notPruned = (space: string): CliFailure =>
+  new CliFailure({
+    exit: exits.usage,
+    code: "space/unconfirmed",
+    message: `The history of space "${space}" stays: nobody can be asked here, because the command has no terminal. Give --yes to remove it`
+  })
+
+const prune = Command.make("prune", {
+  space: SpaceArgument.name,
+  before: Flag.Int("before").pipe(Flag.withDescription("The oldest beat that stays")),
+  yes,
+  json: Output.json
+}, ({ before, json, space, yes }) =>
+  Effect.gen(function*() {
+    const asked = confirmed(notPruned(space), `Remove the history of space "${space}" before beat ${before}, for good?`)
+    if (!yes && !(yield* asked)) {
+      return yield* new CliFailure({ exit: exits.failed, code: "space/unconfirmed", message: `The history of space "${space}" stays` })
+    }
+    const { ask } = yield* Client
+    const path = `${SpaceArgument.path(space)}/store/journal?before=${before}`
+    const { anchor } = yield* ask<{ readonly anchor: number }>(path, { method: "DELETE" })
+    yield* Output.data(json, { anchor }, anchor < 0 ? "no beat was removed" : `the history of ${space} begins after beat ${anchor}`)
+  })).pipe(
+    Command.withDescription("Remove the beats before one from the journal for good. The state stays, and no replay goes back beyond it")
+  )
+
 /** The most waiting signals that are listed before a release. */
 const LISTED = 20
 
@@ -198,6 +224,6 @@ const unlock = lockCommand("unlock", "DELETE", "Unlock a cell")
  */
 export const command = Command.make("space").pipe(
   Command.withDescription("Create, list and delete spaces, look how one stands, reset its clock, and lock its cells"),
-  Command.withSubcommands([create, ls, remove, state, waiting, hold, release, clock, lock, unlock]),
+  Command.withSubcommands([create, ls, remove, state, waiting, hold, release, clock, lock, unlock, prune]),
   Command.provide(Client.layer)
 )

@@ -43,7 +43,8 @@ const controlOf = (access: Access): SpaceControl => ({
 const storageOf = (access: Access): SpaceStorage => ({
   status: access.use(({ storage: { upgrade } }) => upgrade.status),
   finish: access.use(({ storage: { upgrade } }) => upgrade.finish),
-  carry: (page) => access.use(({ storage: { upgrade } }) => upgrade.carry(page))
+  carry: (page) => access.use(({ storage: { upgrade } }) => upgrade.carry(page)),
+  prune: (before) => access.use(({ storage: { pruning } }) => pruning.before(before))
 })
 
 const readerOf = (access: Access, clearance: Viewer): Reader => {

@@ -35,6 +35,7 @@ import { OpenRuns } from "./OpenRuns.ts"
 import { OutboxRelay } from "./OutboxRelay.ts"
 import { Publication } from "./Publication.ts"
 import { SignalPosts } from "./SignalPosts.ts"
+import { StorePruning } from "./StorePruning.ts"
 import { StoreUpgrade } from "./StoreUpgrade.ts"
 import { LiveLists } from "./LiveLists.ts"
 
@@ -79,8 +80,8 @@ export class LiveSpace {
   readonly receipts: EventReceipts
   readonly runs: OpenRuns
   readonly signals: SignalPosts
-  /** The store as such: its format, and its pins. */
-  readonly storage: { readonly pins: Pins; readonly upgrade: StoreUpgrade }
+  /** The store as such: its format, its pins, and the removal of old beats. */
+  readonly storage: { readonly pins: Pins; readonly pruning: StorePruning; readonly upgrade: StoreUpgrade }
 
   constructor(state: LiveState, deps: Dependencies) {
     this.name = state.space
@@ -116,6 +117,7 @@ export class LiveSpace {
     const commands = this.commands = new CommandQueue(state, { barrier, group })
     this.storage = {
       pins: new Pins(state, { barrier, reads, turn: deps.turn, fork: state.host.fork }),
+      pruning: new StorePruning(state, { barrier, reads }),
       upgrade: new StoreUpgrade(state, { barrier, group, reads })
     }
     const history = this.history = new HistorySession(state, { barrier, reads, turn: deps.turn })

@@ -157,6 +157,14 @@ export class StoreUnfinished extends Data.TaggedError("StoreUnfinished")<{ reado
   }
 }
 
+/** Old beats cannot be removed, because an export reads them. */
+export class StorePinned extends Data.TaggedError("StorePinned")<{ readonly space: string }> {
+  readonly code = "store/pinned"
+  override get message() {
+    return `No beat of space "${this.space}" is removed while an export of it is in progress. Try again when it is over`
+  }
+}
+
 /** A flush exceeded its time limit, so it is unknown whether its group is durable. */
 export class FlushTimedOut extends Data.TaggedError("FlushTimedOut")<{ readonly space: string; readonly millis: number }> {
   readonly code = "flush/timeout"

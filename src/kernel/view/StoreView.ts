@@ -6,7 +6,7 @@
 import type * as Effect from "effect/Effect"
 import type { AnswerOf } from "../../contract/Endpoint.ts"
 import type * as Contract from "../../contract/Stores.ts"
-import type { StoreUnfinished } from "../model/SpaceError.ts"
+import type { StorePinned, StoreUnfinished } from "../model/SpaceError.ts"
 import type { ReadError } from "./Expected.ts"
 
 /** The errors of an upgrade. */
@@ -27,4 +27,9 @@ export interface SpaceStorage {
   readonly finish: Effect.Effect<StoreStatus, UpgradeError>
   /** Rewrites the rows of an older form among the next `limit` ones. Fails with `StoreUnfinished` before {@link finish}. */
   readonly carry: (page: { readonly after?: number | undefined; readonly limit: number }) => Effect.Effect<CarriedPage, UpgradeError>
+  /**
+   * Removes the beats before one from the journal, and the receipts that point to them, but never the newest beat. Returns the newest
+   * beat that is gone; -1 if all are there. Fails with `StorePinned` while an export is in progress.
+   */
+  readonly prune: (before: number) => Effect.Effect<number, ReadError | StorePinned>
 }

@@ -20,7 +20,7 @@ import {
   type QueueRow, type ReceiptRow, type Retention, retention
 } from "../Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "../PersistenceError.ts"
-import { cutoff, expired, Pruning, sizeOf } from "../Pruning.ts"
+import { cutoff, expired, pastOf, Pruning, sizeOf } from "../Pruning.ts"
 import * as ReceiptOrder from "../ReceiptOrder.ts"
 import { firstAfter, SortedKeys } from "./SortedKeys.ts"
 import * as StoreFormat from "../StoreFormat.ts"
@@ -312,12 +312,14 @@ class MemoryBackend implements Backend {
     const budget = pruning.budget(group)
     if (budget === undefined) return
     const { head: { clock }, jumps } = group
+    const isPast = pastOf(group)
     const { contentMillis, journalBytes, journalMillis, receiptMillis } = pruning.retention
     const count = expired(data.journal, {
       cutoff: cutoff(clock, journalMillis, jumps),
       excess: data.journalSize - journalBytes,
       budget: { ...budget, rows: Math.min(budget.rows, data.journal.length - 1) },
-      sizeOf
+      sizeOf,
+      isPast
     })
     for (const row of data.journal.splice(0, count)) {
       data.anchor = { beat: row.beat, hash: row.hash }

@@ -7,7 +7,7 @@ import type { Group } from "../Backend.ts"
 import type { IdempotencyIndex } from "./IdempotencyIndex.ts"
 import type { LongTexts } from "./LongTexts.ts"
 import type { Anchor } from "../Persistence.ts"
-import { type Budget, cutoff, type Pruning, tooOld } from "../Pruning.ts"
+import { type Budget, cutoff, pastOf, type Pruning, tooOld } from "../Pruning.ts"
 import type { SqlContent } from "./SqlContent.ts"
 import type { Statements } from "./SqlSchema.ts"
 
@@ -44,7 +44,7 @@ interface Pruned {
 /** Deletes some of the rows older than the retention, but never the head's row. */
 export const prune = (
   { callers, content, pruning, sql, texts }: Parts,
-  { head: { beat, clock }, jumps }: Pick<Group, "head" | "jumps">,
+  { before: past, head: { beat, clock }, jumps }: Pick<Group, "before" | "head" | "jumps">,
   { anchor: before, budget, size }: Pruned & { readonly budget: Budget }
 ): Pruned => {
   const { contentMillis, journalBytes, journalMillis, receiptMillis } = pruning.retention
@@ -61,7 +61,8 @@ export const prune = (
     cutoff: cutoff(clock, journalMillis, jumps),
     excess: size - journalBytes,
     budget,
-    sizeOf: (row) => row.size
+    sizeOf: (row) => row.size,
+    isPast: pastOf({ before: past })
   })
   const anchor = gone.at(-1) ?? before
   const collected = { clock: cutoff(clock, contentMillis, jumps) + contentMillis, millis: contentMillis, anchor: anchor.beat }

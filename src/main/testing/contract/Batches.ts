@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../../../cell/Address.ts"
-import type { Batch, CellRow, OpenOptions, SpaceStore } from "../../../persistence/Persistence.ts"
+import type { Batch, CellRow, OpenOptions, PlacedStore, SpaceStore } from "../../../persistence/Persistence.ts"
 import { Persistence } from "../../../persistence/Persistence.ts"
 import type { PersistenceError } from "../../../persistence/PersistenceError.ts"
 
@@ -30,7 +30,7 @@ export const write = (store: SpaceStore, ...batches: ReadonlyArray<Batch>): Effe
 /** Opens a space, makes it if need be, and closes it after `body`. */
 export const using = <A, E, R>(
   space: string,
-  body: (store: SpaceStore) => Effect.Effect<A, E, R>,
+  body: (store: PlacedStore) => Effect.Effect<A, E, R>,
   options: OpenOptions = { create: true }
 ) =>
   Effect.scoped(Effect.flatMap(Persistence.use((persistence) => persistence.open(space, options)), body))

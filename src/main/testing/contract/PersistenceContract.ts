@@ -15,6 +15,7 @@ import { blobs } from "./BlobContract.ts"
 import { content, references } from "./ContentContract.ts"
 import { busy, durability, type Hold } from "./DurabilityContract.ts"
 import { formats } from "./FormatContract.ts"
+import { arrival, pin } from "./PinContract.ts"
 import { queue } from "./QueueContract.ts"
 import { observations, reads, receipts } from "./ReadContract.ts"
 import { retained } from "./RetentionContract.ts"
@@ -41,7 +42,7 @@ export interface Place {
 }
 
 /**
- * The tests that each store passes: reads, the queue, content, durability, epochs, moments, retention, and random work
+ * The tests that each store passes: reads, the queue, content, durability, epochs, moments, pins, imports, retention, and random work
  * against a reference model. They take some seconds and up to 200 MB together.
  *
  * @example The memory store keeps the contract
@@ -145,7 +146,8 @@ const model = (seeds: ReadonlyArray<number>): Group => Object.fromEntries(seeds.
 
 /** The tests that need one space. */
 const single: Readonly<Record<string, Group>> = {
-  opening, removal, reads, receipts, queue, observations, blobs, content, durability, writers, formats, moments, retention: retained
+  opening, removal, reads, receipts, queue, observations, blobs, content, durability, writers, formats, moments, pin, arrival,
+  retention: retained
 }
 
 /** The tests that need several spaces in one place. */

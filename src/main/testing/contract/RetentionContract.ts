@@ -101,6 +101,24 @@ export const retained: Group = {
         atMost(kept(store).length, 5)
         same(store.entry(0), undefined)
       }), { create: true, retention: { journalBytes: 3_000_000 } }),
+  "prunes before a beat on request, whatever the age, never the newest row, and nothing while there is a pin": () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        for (let n = 0; n < 40; n++) yield* write(store, at(n * 2, n, "text"))
+        const pin = store.pin(-1)
+        store.prune(21)
+        yield* store.flush
+        same(kept(store)[0], 0)
+        pin.release()
+        store.prune(21)
+        yield* store.flush
+        same([kept(store)[0], kept(store).length, store.anchor()], [22, 29, { beat: 20, hash: "hash20" }])
+        same([0, 20, 22].map((beat) => store.receipts(`id${beat}`).length), [0, 0, 1])
+        same(store.receipts("caller0").length, 1)
+        store.prune(1000)
+        yield* store.flush
+        same([kept(store), store.head().beat], [[78], 78])
+      })),
   "prunes the journal by its characters": () =>
     using("shop", (store) =>
       Effect.gen(function*() {
