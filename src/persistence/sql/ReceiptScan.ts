@@ -46,7 +46,8 @@ export class ReceiptScan {
     let next = 0
     for (let done = -1; done < Infinity;) {
       const page = this.store.receiptsAfter(done, PAGE)
-      const last = page.length < PAGE ? Infinity : page.at(-1)?.beat ?? Infinity
+      // A page has whole beats, so one with few rows need not be the last.
+      const last = page.at(-1)?.beat ?? Infinity
       const to = Math.min(last, Math.max(done + 1, (packs[next + OPEN]?.first ?? Infinity) - 1))
       const rows = page.filter(({ beat }) => beat <= to)
       for (let pack = packs[next]; pack !== undefined && pack.first <= to; pack = packs[++next]) {
