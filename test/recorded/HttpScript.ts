@@ -242,7 +242,9 @@ const archive: ReadonlyArray<Line> = [
   put("/v1/spaces/copy/import/abcdefgh?from=x", "nothing"),
   put("/v1/spaces/copy/import/abcdefgh?from=0", "nothing"),
   remove(`${S}/detached`),
-  remove("/v1/spaces/nobody/detached")
+  remove("/v1/spaces/nobody/detached"),
+  remove(`${S}/store/journal?before=1`),
+  remove(`${S}/store/journal`)
 ]
 
 /** The requests, in their order. */
