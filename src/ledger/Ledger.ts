@@ -169,8 +169,11 @@ export interface LiveLedger<Output = unknown> {
   readonly isQuiet: boolean
   /** Whether its work is in the world: a detached space has it resume, and do all else, once it is released. */
   readonly isOutside?: boolean
-  /** Called once per opening, before the first beat. Resumes the work in progress as of the newest durable beat. */
-  resume(): void
+  /**
+   * Called once per opening, before the first beat, or at the release of a detached space. Resumes the work in progress as of the
+   * newest durable beat. No work that a beat after `detached` ordered has begun.
+   */
+  resume(detached?: number): void
   /** Called with the output of a beat after its flush, in the order of beats. */
   flushed(output: Output): void
   /** Called before each group of beats: begins the work that was delayed until now. */

@@ -74,26 +74,26 @@ export class LiveRequests implements LiveLedger<Output> {
     return this.attempts.size === 0 && this.watches.size === 0 && this.state.rooms.size === 0 && this.state.completions.length === 0
   }
 
-  /**
-   * Submits repeatable requests again, unless a deadline is over. Any other one may have been executed, so it fails, and its
-   * retry policy decides.
-   */
   readonly isOutside = true
 
-  resume(): void {
+  /**
+   * Submits repeatable requests again, unless a deadline is over. Any other one may have been executed, so it fails, and its
+   * retry policy decides. One of a detached space was not.
+   */
+  resume(detached = Infinity): void {
     this.state.delayed.takeDue(this.host.now())
-    for (const open of this.state.all()) if (!this.state.delayed.has(open.rid)) this.resumeRequest(open)
+    for (const open of this.state.all()) if (!this.state.delayed.has(open.rid)) this.resumeRequest(open, detached)
     for (const channel of this.state.watched) this.watch(channel)
   }
 
-  private resumeRequest(open: Open): void {
+  private resumeRequest(open: Open, detached: number): void {
     const { rid } = open
     const request = this.read(open)
     // Its record is gone, so the next beat clears its entry.
     if (request === undefined) return this.refuse(open, { attempt: 0 }, INTERRUPTED.cancelled)
     if (request.state !== "pending" || this.state.isMissed(rid, request, this.now)) return
     if (this.isOver(open)) this.refuse(open, request, INTERRUPTED.cancelled)
-    else if (this.isRepeatable(request)) this.submit(open, request)
+    else if (request.issued_beat > detached || this.isRepeatable(request)) this.submit(open, request)
     else this.refuse(open, request, INTERRUPTED.restarted)
   }
 
@@ -182,6 +182,8 @@ export class LiveRequests implements LiveLedger<Output> {
   private submit(open: Open, request: Requests.Request): void {
     const { rid } = open
     const { attempt, channel: id } = request
+    // A release resumes the requests of its own group, too, before their beats hand them out.
+    if (this.attempts.get(rid)?.attempt === attempt) return
     const channel = this.reactor.channels.get(id)
     if (channel === undefined) return this.refuse(open, request, CHANNEL_GONE)
     this.metrics.submitted(channel)

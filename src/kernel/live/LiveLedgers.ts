@@ -27,13 +27,13 @@ export class LiveLedgers {
     this.resume((half) => !this.waits(half))
   }
 
-  /** The space is released: the work in the world resumes. */
-  released(): void {
-    this.resume((half) => half.isOutside === true)
+  /** The space is released, which was detached since a beat: the work in the world resumes. */
+  released(detached: number): void {
+    this.resume((half) => half.isOutside === true, detached)
   }
 
-  private resume(isNow: (half: LiveLedger) => boolean): void {
-    for (const half of this.live.values()) if (isNow(half)) this.guarded(() => half.resume())
+  private resume(isNow: (half: LiveLedger) => boolean, detached?: number): void {
+    for (const half of this.live.values()) if (isNow(half)) this.guarded(() => half.resume(detached))
   }
 
   /** Whether a half does nothing while the space is detached. */

@@ -9,6 +9,7 @@ import type { Beat } from "../beat/step/Commit.ts"
 import * as DiagnosticsCommit from "../beat/step/DiagnosticsCommit.ts"
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
+import type { SpaceMode } from "../model/SpaceMode.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 import type { LiveQueries } from "../view/LiveQueries.ts"
 import type { Space } from "../view/Space.ts"
@@ -37,13 +38,14 @@ export class Publication {
   private readonly state: State
   private readonly parts: Parts
   private readonly deliveries: EffectDelivery
-  private isDetached: boolean
+  /** The mode from the arrival of a copy to its release. */
+  private detached: SpaceMode["detached"]
 
   constructor(state: State, parts: Parts) {
     this.state = state
     this.parts = parts
     this.deliveries = new EffectDelivery(state)
-    this.isDetached = state.mode.detached !== undefined
+    this.detached = state.mode.detached
   }
 
   /** A group of beats begins. */
@@ -77,10 +79,11 @@ export class Publication {
 
   /** After the release of a detached space, all that waited goes out. */
   private release(): void {
-    if (!this.isDetached || this.state.mode.detached !== undefined) return
-    this.isDetached = false
+    const { detached } = this
+    if (detached === undefined || this.state.mode.detached !== undefined) return
+    this.detached = undefined
     this.parts.outbox.begin()
-    this.parts.ledgers.released()
+    this.parts.ledgers.released(detached.beat)
   }
 
   /** The space stopped: fails its waiters, and ends the work outside its beats. */
