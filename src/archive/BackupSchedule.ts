@@ -5,6 +5,7 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -54,17 +55,24 @@ export interface Parts {
  */
 export class BackupMissed extends Data.TaggedError("BackupMissed")<{
   readonly space: string
-  readonly failure: { readonly code: string; readonly message: string }
+  readonly failure: unknown
 }> {
   readonly code = "backup/failed"
   readonly [TOPIC] = "backup/failed"
   override get message() {
-    return `no backup of space "${this.space}" was made (${this.failure.code}). ${this.failure.message}`
+    const message = this.failure instanceof Error ? this.failure.message : String(this.failure)
+    return `no backup of space "${this.space}" was made (${codeOf(this.failure) ?? "an unexpected failure"}). ${message}`
   }
 }
 
-/** The state of a space: the time of its newest backup, or that of the first look where there was none, and that of the next look. */
+/** The stable code of a failure; `undefined` for an unexpected one. */
+const codeOf = (failure: unknown): string | undefined => (failure as { readonly code?: string } | undefined)?.code
+
+/** The state of a space, in milliseconds since 1970. */
 interface Seen {
+  /** The first look, from which on a space without a backup counts. */
+  readonly since: number
+  /** The newest backup, or the look at which it had all. */
   newest: number | undefined
   next: number
 }
@@ -95,9 +103,9 @@ export class BackupSchedule {
     return Effect.forever(Effect.andThen(Effect.sleep(wait), this.pass))
   })
 
-  /** Makes each backup that is due, one after the other. A folder that fails ends it. */
+  /** Makes each backup that is due, one after the other. A folder that fails ends it. No failure ends later ones. */
   readonly pass: Effect.Effect<void> = Effect.suspend(() => this.due()).pipe(
-    Effect.catch((failure) => Effect.sync(() => this.parts.report(failure))),
+    Effect.catchCause((cause) => Effect.sync(() => this.parts.report(Cause.squash(cause)))),
     Effect.andThen(Effect.suspend(() => this.show()))
   )
 
@@ -114,16 +122,17 @@ export class BackupSchedule {
   private look(space: string): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function*() {
       const now = yield* Clock.currentTimeMillis
-      const seen = this.seen.get(space) ?? { newest: undefined, next: now }
+      const seen = this.seen.get(space) ?? { since: now, newest: undefined, next: now }
       this.seen.set(space, seen)
       if (seen.next > now) return true
       // Before the work: a space that fails waits, and no other one waits for it.
       seen.next = now + Math.min(AGAIN, this.settings.every)
-      return yield* Effect.match(this.backup(space, seen), {
+      return yield* Effect.matchCause(this.backup(space, seen), {
         onSuccess: () => true,
-        onFailure: (failure) => {
+        onFailure: (cause) => {
+          const failure = Cause.squash(cause)
           // A space that was removed meanwhile needs no backup.
-          if (failure.code !== "space/unknown") this.parts.report(new BackupMissed({ space, failure }))
+          if (codeOf(failure) !== "space/unknown") this.parts.report(new BackupMissed({ space, failure }))
           return !(failure instanceof BackupFailed)
         }
       })
@@ -137,7 +146,7 @@ export class BackupSchedule {
       const now = yield* Clock.currentTimeMillis
       const known = yield* folder.list(space)
       const at = known.at(-1)?.at
-      seen.newest = Math.max(seen.newest ?? 0, at === undefined || at > now ? 0 : at) || now
+      if (at !== undefined && at <= now) seen.newest = Math.max(seen.newest ?? 0, at)
       const due = dueAfter(at, every, now)
       if (due > now) {
         seen.next = due
@@ -145,12 +154,12 @@ export class BackupSchedule {
       }
       const snapshot = known.findLast(({ n }) => n === 0)
       const isFull = dueAfter(snapshot?.at, full, now) <= now
-      yield* Backup.make(this.source(space), { space, folder, hash }, { isFull, encrypt, signer: signer?.key }).pipe(
-        Effect.flatMap(({ kind }) => kind === "unchanged" ? Effect.void : this.expire(space)),
-        Effect.catchTag("BackupDetached", () => Effect.void)
+      const made = yield* Backup.make(this.source(space), { space, folder, hash }, { isFull, encrypt, signer: signer?.key }).pipe(
+        Effect.catchTag("BackupDetached", () => Effect.succeed({ kind: "unchanged" }))
       )
       seen.newest = now
       seen.next = now + every
+      if (made.kind !== "unchanged") yield* Effect.catch(this.expire(space), (failure) => Effect.sync(() => this.parts.report(failure)))
     })
   }
 
@@ -167,7 +176,7 @@ export class BackupSchedule {
   /** Shows the age of the oldest of all newest backups. */
   private show(): Effect.Effect<void> {
     return Effect.map(Clock.currentTimeMillis, (now) => {
-      const ages = Array.from(this.seen.values(), ({ newest = now }) => Math.max(0, now - newest) / 1000)
+      const ages = Array.from(this.seen.values(), ({ newest, since }) => Math.max(0, now - (newest ?? since)) / 1000)
       const age = ages.reduce((a, b) => Math.max(a, b), 0)
       this.parts.telemetry.add("systole.backup.age", age - this.shown)
       this.shown = age

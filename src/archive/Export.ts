@@ -214,8 +214,14 @@ const endIn = (pin: Pin, { beat, hash }: End): Anchor => {
   if (beat > head.beat) throw new NoRange({ space, beat, reason: `its newest beat is ${head.beat}` })
   const [row] = beat === anchor.beat ? [anchor] : pin.journal(beat)
   if (row?.beat !== beat || !row.hash.startsWith(hash)) throw new NoRange({ space, beat, reason: "its beat of that number is another one" })
-  if (beat === head.beat && !pin.isAtRest) throw new Unchanged({ space, beat })
+  if (beat === head.beat && isEmpty(pin.queue())) throw new Unchanged({ space, beat })
   return { beat, hash: row.hash }
+}
+
+/** Whether no signal waits. One that waits for its time, its enzyme or a resume has no beat, and may have come since. */
+const isEmpty = (queue: Iterable<ReadonlyArray<unknown>>): boolean => {
+  for (const rows of queue) if (rows.length > 0) return false
+  return true
 }
 
 /**

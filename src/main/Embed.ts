@@ -218,6 +218,7 @@ const opened = Effect.fnUntraced(function*<E>(options: Options<E>): Effect.fn.Re
   const providers = yield* provided(project, options)
   for (const module of registering) yield* register(project.kernel, module, providers)
   yield* project.resume
+  yield* project.backUp
   const nameless = unknown(config)
   const fetch: App["fetch"] = (request, address = nameless) =>
     isClosed ? Problem.response(closed) : project.app.fetch(request, address)

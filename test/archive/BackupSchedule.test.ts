@@ -123,14 +123,52 @@ describe("Scheduled backups", () => {
       assert.deepStrictEqual(files("b"), ["000001-0000"])
     })))
 
+  it.effect("go on for all other spaces, and later, after a defect in one", () =>
+    over(({ app, beat, files, schedule, told }) => Effect.gen(function*() {
+      for (const space of ["a", "b"]) yield* beat(space)
+      let broken = "a"
+      const failing: Parts["kernel"] = {
+        spaces: Effect.suspend(() => broken === "all" ? Effect.die(new Error("the list is damaged")) : app.kernel.spaces),
+        space: (name, options) => broken === name ? Effect.die(new Error("a damaged space")) : app.kernel.space(name, options)
+      }
+      const { pass } = schedule({ kernel: failing })
+      yield* pass
+      assert.deepStrictEqual(files("b"), ["000001-0000"])
+      assert.include(told[0]?.message, "a damaged space")
+      broken = "all"
+      yield* pass
+      assert.include(told[1]?.message, "the list is damaged")
+      broken = "none"
+      yield* TestClock.adjust(5 * minute)
+      yield* pass
+      assert.deepStrictEqual(files("a"), ["000001-0000"])
+    })))
+
+  it.effect("have the signals that wait for their time, of a space without a beat since", () =>
+    over(({ app, beat, files, schedule }) => Effect.gen(function*() {
+      const { pass } = schedule()
+      yield* beat()
+      yield* pass
+      const body = JSON.stringify({ signal: "/count", payload: 1, at: { ms: 1_000_000_000 } })
+      const posted = yield* Effect.promise(() =>
+        app.ask("/v1/spaces/home/signals", { method: "POST", headers: { "content-type": "application/json" }, body }))
+      assert.strictEqual(posted.status, 202)
+      yield* TestClock.adjust(hour)
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000", "000001-0001"])
+    })))
+
   it.effect("to a folder that cannot be written are told once in a pass, and begin again by themselves", () =>
-    over(({ beat, files, root, schedule, told }) => Effect.gen(function*() {
+    over(({ age, beat, files, root, schedule, told }) => Effect.gen(function*() {
       for (const space of ["a", "b"]) yield* beat(space)
       writeFileSync(join(root, "backups"), "in the way")
       const { pass } = schedule()
       yield* pass
       assert.deepStrictEqual(told.map(({ code, space }) => [code, space]), [["backup/failed", "a"]])
       assert.include(told[0]?.message, "backup/io")
+      yield* TestClock.adjust(minute)
+      yield* pass
+      assert.strictEqual(age(), 60, "the age is that of the first look")
       rmSync(join(root, "backups"))
       yield* TestClock.adjust(5 * minute)
       yield* pass

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Result from "effect/Result"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -90,8 +91,10 @@ const spacesOf = Effect.fnUntraced(function*(named: Option.Option<string>, isAll
   if (!isAll) return [Option.isSome(yield* RemoteServer.flag) ? FIRST : (yield* DataFolder.config).kernel.first ?? FIRST]
   const { ask } = yield* Client
   const names = yield* PageList.readAll<string>("/v1/spaces", "spaces")
-  return yield* Effect.filter(names, (space) =>
-    Effect.map(ask<{ readonly detached?: unknown }>(`${SpaceArgument.path(space)}/control`), ({ detached }) => detached === undefined))
+  // A space that does not answer fails by itself, and no other one with it.
+  const isOwn = (space: string) =>
+    Effect.map(ask<{ readonly detached?: unknown }>(`${SpaceArgument.path(space)}/control`), ({ detached }) => detached === undefined)
+  return yield* Effect.filter(names, (space) => Effect.orElseSucceed(isOwn(space), () => true))
 })
 
 const backup = Command.make("backup", {
@@ -121,13 +124,17 @@ const backup = Command.make("backup", {
     const place = yield* opened(folder)
     const client = yield* Client
     const signer = yield* ownKey
-    for (const name of yield* spacesOf(space, all)) {
-      const made = yield* Effect.mapError(
-        Backup.make(sourceOf(client, name), { space: name, folder: place, hash }, { isFull: full, signer, encrypt }),
-        failed
-      )
-      yield* Output.data(json, { space: name, ...made }, Output.table([lineOf(name, made)]))
-    }
+    const one = (name: string) =>
+      Effect.gen(function*() {
+        const source = sourceOf(client, name)
+        const made = yield* Backup.make(source, { space: name, folder: place, hash }, { isFull: full, signer, encrypt })
+        yield* Output.data(json, { space: name, ...made }, Output.table([lineOf(name, made)]))
+      }).pipe(Effect.mapError(failed))
+    const results = yield* Effect.forEach(yield* spacesOf(space, all), (name) => Effect.result(one(name)).pipe(
+      Effect.tap((result) => all && Result.isFailure(result) ? Output.note(`${name}: ${result.failure.message}`) : Effect.void)
+    ))
+    const failure = results.find(Result.isFailure)
+    if (failure !== undefined) return yield* failure.failure
   })).pipe(
     Command.withDescription(
       "Back up a space to a folder, while it runs: a snapshot first, then what came since. The files hold all labels: keep them like " +
