@@ -86,7 +86,7 @@ export class Exports {
       if (this.sessions.get(space) !== session || (newest?.next ?? 0) !== (from ?? 0)) {
         return yield* new ExportOver({ space, from: from ?? 0 })
       }
-      const part = yield* Effect.tapError(this.next(session), () => this.end(space, session))
+      const part = yield* Effect.onError(this.next(session), () => this.end(space, session))
       // The last part may be asked for again, and needs no pin.
       if (session.isOver) yield* Scope.close(session.scope, Exit.void)
       yield* this.rest(space, session)
@@ -110,8 +110,9 @@ export class Exports {
         idle: undefined
       }
       this.sessions.set(space.name, session)
+      yield* this.rest(space.name, session)
       return session
-    })
+    }).pipe(Effect.uninterruptible)
   }
 
   private next(session: Session): Effect.Effect<Part, ExportError> {

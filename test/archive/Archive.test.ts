@@ -63,8 +63,7 @@ describe("the archive over HTTP", () => {
     const first = yield* Effect.promise(() => part(app, "home"))
     const next = nextOf(first, true)
     const twice = yield* Effect.promise(() => Promise.all([part(app, "home", next), part(app, "home", next)]))
-    assert.deepStrictEqual(twice[0], twice[1])
-    assert.isAbove(twice[0].length, 0)
+    assert.isTrue(twice[0].length > 0 && Buffer.compare(twice[0], twice[1]) === 0)
     const bytes = [first, twice[0]]
     for (let from = nextOf(twice[0], false); from !== undefined; from = nextOf(bytes.at(-1)!, false)) {
       bytes.push(yield* Effect.promise(() => part(app, "home", from)))

@@ -37,11 +37,13 @@ export class StorePruning {
   before(beat: number): Effect.Effect<number, ReadError | StorePinned> {
     return Effect.gen({ self: this }, function*() {
       const { space, store } = this.state
+      // Beats that come meanwhile stay.
+      const end = Math.min(beat, yield* this.deps.reads.read(() => store.head().beat))
       for (let last = yield* this.anchor; ;) {
         // Beats may have no row, so the oldest row tells whether one is left.
-        const left = yield* this.deps.reads.read(() => store.scanJournal(last + 1, Math.min(beat - 1, store.head().beat - 1)))
+        const left = yield* this.deps.reads.read(() => store.scanJournal(last + 1, end - 1))
         if (left[Symbol.iterator]().next().done === true) return last
-        yield* this.step(beat)
+        yield* this.step(end)
         const gone = yield* this.anchor
         if (gone === last) return yield* new StorePinned({ space })
         last = gone

@@ -208,7 +208,7 @@ const provide = Effect.fnUntraced(function*(
   const context = yield* ServiceLayer.build(request).pipe(
     Scope.provide(own),
     Effect.provideService(CurrentRunScope, scope),
-    Effect.tapError(() => Scope.close(own, Exit.void))
+    Effect.onError(() => Scope.close(own, Exit.void))
   )
   return { context, retire: Effect.sync(() => void fork(Effect.andThen(spaces.renewed, Scope.close(own, Exit.void)))) }
 })

@@ -13,7 +13,7 @@ import { HistoricStore } from "../history/HistoricStore.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { Turn } from "../model/Pacemaker.ts"
-import { origin, stateOf } from "../model/SpaceMode.ts"
+import { origin } from "../model/SpaceMode.ts"
 
 /** The most characters of all copies of a pin: 16 MiB. */
 export const MAX_COPIES = 16_777_216
@@ -38,7 +38,7 @@ export class ExportOutrun extends Data.TaggedError("ExportOutrun")<{ readonly sp
 }
 
 /** The members of the state of a space that pins use. */
-export type State = Pick<LiveState, "held" | "host" | "mode" | "number" | "space" | "store">
+export type State = Pick<LiveState, "host" | "mode" | "number" | "space" | "store">
 
 /** The parts of a space that pins use. */
 export interface Parts {
@@ -60,8 +60,6 @@ export class Pin {
   readonly head: Head
   /** The predecessor of the oldest journal row. */
   readonly anchor: Anchor
-  /** Whether the space takes signals without a beat: it is held, or does not run. */
-  readonly isAtRest: boolean
   /** Whether the space is a copy that was not released. */
   readonly isDetached: boolean
   private readonly parts: Parts
@@ -72,9 +70,8 @@ export class Pin {
   private readonly began: number
   private since: number
 
-  constructor({ held, host, mode, number, space, store }: State, parts: Parts) {
+  constructor({ host, mode, number, space, store }: State, parts: Parts) {
     this.space = space
-    this.isAtRest = held.has(space) || stateOf(mode) !== "running"
     this.isDetached = mode.detached !== undefined
     this.origin = origin(mode, space)
     this.place = store.place
@@ -110,7 +107,11 @@ export class Pin {
 
   /** Takes back what changed since the last call, in steps. */
   async follow(): Promise<void> {
-    await this.bounded(() => this.historic.past.takeBack({ rest: () => this.rest() }))
+    try {
+      await this.historic.past.takeBack({ rest: () => this.rest() })
+    } catch (error) {
+      throw this.failureOf(error)
+    }
   }
 
   /** At most `limit` keys of documents after one, in order. */
@@ -162,11 +163,15 @@ export class Pin {
     return new ExportOutrun({ space: this.space, reason })
   }
 
+  private failureOf(error: unknown): unknown {
+    return error instanceof NotReplayable ? this.outrun(`more than ${MAX_COPIES} characters changed since its begin`) : error
+  }
+
   private bounded<A>(body: () => A): A {
     try {
       return body()
     } catch (error) {
-      throw error instanceof NotReplayable ? this.outrun(`more than ${MAX_COPIES} characters changed since its begin`) : error
+      throw this.failureOf(error)
     }
   }
 }
