@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
@@ -35,7 +36,10 @@ export const open = Effect.fnUntraced(function*(
     if (telemetry === undefined) continue
     const reason = `it is not built within ${millis} ms, the limit moduleMillis`
     const building = Effect.provideService(Layer.build(telemetry), Metric.MetricRegistry, Context.get(all, Metric.MetricRegistry))
-    const built = yield* Effect.exit(Effect.timeoutOrElse(building, { duration: millis, orElse: () => Effect.fail(reason) }))
+    const fiber = yield* Effect.forkDetach(building)
+    const ready = Effect.timeoutOrElse(Fiber.join(fiber), { duration: millis, orElse: () => Effect.fail(reason) })
+    // A layer that ignores its interruption delays no start.
+    const built = yield* Effect.exit(Effect.onError(ready, () => Effect.forkDetach(Fiber.interrupt(fiber))))
     if (Exit.isSuccess(built)) all = merged(all, built.value)
     else reporter.report(failed(`the telemetry of plugin "${name}" (${file})`, Cause.squash(built.cause)))
   }

@@ -203,7 +203,8 @@ describe("The telemetry of an application", () => {
     const plugin = (name: string, telemetry: Plugin.Plugin["telemetry"]) => Plugin.make({ name, version: "1.0.0", provides: {}, telemetry })
     const modules = [
       greet, plugin("listener", layer), plugin("broken", Layer.effectDiscard(Effect.fail(new Error("no collector")))),
-      plugin("hangs", Layer.effectDiscard(Effect.never))
+      plugin("hangs", Layer.effectDiscard(Effect.never)),
+      plugin("uninterruptible", Layer.effectDiscard(Effect.uninterruptible(Effect.never)))
     ]
     const limits = { moduleMillis: 100 }
     const embedded = Embed.layer({ modules, config: { ...config, channels: {}, limits } as typeof config })
@@ -215,9 +216,11 @@ describe("The telemetry of an application", () => {
     assert.isNotEmpty(spans.filter(({ name }) => name === "systole.group"))
     assert.isEmpty(outer.spans.filter(({ name }) => name.startsWith("systole.")))
     const left = outer.lines.filter(({ annotations }) => annotations["systole.topic"] === "telemetry/failed").map(({ message }) => message)
-    assert.lengthOf(left, 2)
+    assert.lengthOf(left, 3)
     assert.include(left[0], 'the telemetry of plugin "broken" (plugins/1.ts) is left out: no collector')
-    assert.include(left[1], 'the telemetry of plugin "hangs" (plugins/2.ts) is left out: it is not built within 100 ms')
+    for (const [i, name] of ["hangs", "uninterruptible"].entries()) {
+      assert.include(left[i + 1], `the telemetry of plugin "${name}" (plugins/${i + 2}.ts) is left out: it is not built within 100 ms`)
+    }
   })
 
   it("costs no clock and no metric where nobody listens", () =>
