@@ -8,6 +8,7 @@
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { FrameRefused } from "../frame/FrameRefused.ts"
@@ -98,6 +99,13 @@ export const make = <E extends Coded>(
     })
   })
 
+/** Waits for the first bytes of a stream. The header of an encryption comes before it reads any. */
+const begun = Effect.fnUntraced(function*<E>(frame: Stream.Stream<Uint8Array, E>) {
+  const pull = yield* Stream.toPull(frame)
+  const first = yield* Pull.catchDone(pull, () => Effect.succeed([]))
+  return Stream.concat(Stream.fromIterable(first), Stream.fromPull(Effect.succeed(pull)))
+})
+
 /** Writes a frame to a file, and checks it meanwhile. */
 const written = <E extends Coded>(
   frame: Stream.Stream<Uint8Array, E>,
@@ -110,7 +118,7 @@ const written = <E extends Coded>(
     // With the first bytes: a space that is not there gets no folder.
     const draft = yield* Effect.cached(Scope.provide(folder.create(space, String(at)), scope))
     const reader = new FrameReader(hash)
-    const checked = Stream.mapEffect(frame, (bytes) => Effect.as(reader.feed(bytes), bytes))
+    const checked = yield* begun(Stream.mapEffect(frame, (bytes) => Effect.as(reader.feed(bytes), bytes)))
     const stored = encrypt === undefined ? checked : encrypt(checked)
     yield* Stream.runForEach(stored, (bytes) => Effect.flatMap(draft, ({ write }) => write(bytes)))
     const { root, signer: by } = yield* reader.sealed()

@@ -60,9 +60,13 @@ export const read = (file: string): Known | undefined => {
   return { file, chain: Number(chain), n: Number(n), end: { beat: Number(beat), hash }, at, isEncrypted: age !== undefined }
 }
 
+/** The older first. Two processes may have given one number: then the beat decides, and the time. */
+const oldestFirst = (one: Known, other: Known): number =>
+  one.chain - other.chain || one.n - other.n || one.end.beat - other.end.beat || one.at - other.at || (one.file < other.file ? -1 : 1)
+
 /** The backups among the names of a folder, from the oldest to the newest. */
 export const all = (files: ReadonlyArray<string>): ReadonlyArray<Known> =>
-  files.toSorted().flatMap((file) => read(file) ?? [])
+  files.flatMap((file) => read(file) ?? []).toSorted(oldestFirst)
 
 /** The place of the next backup: that of a range in the newest chain, or of the snapshot of another one. */
 export const next = (known: ReadonlyArray<Known>, isRange: boolean): Pick<BackupName, "chain" | "n"> => {

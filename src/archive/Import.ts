@@ -205,7 +205,7 @@ export class Import {
       throw new Refusal("frame/unknown", `it is a ${kind}; an import takes a snapshot, and then the ranges that follow it`)
     } else {
       this.journal = anchor
-      const note: Arrived.Importing = { id: this.named.id, at: now }
+      const note: Arrived.Importing = { ...this.named, at: now }
       this.store.arrive({ note: JSON.stringify(note), isWhole: false }, { ...anchor, clock })
     }
     this.hasBegun = true
@@ -228,7 +228,7 @@ export class Import {
     const { hasBegun, journal, number: frame } = this
     if (journal === undefined) return
     const progress: Progress = { frame, journal, ...hasBegun ? { reader: this.reader.progress } : {} }
-    const note: Arrived.Importing<Progress> = { id: this.named.id, at: now, progress }
+    const note: Arrived.Importing<Progress> = { ...this.named, at: now, progress }
     this.store.arrive({ note: JSON.stringify(note), isWhole: false })
   }
 

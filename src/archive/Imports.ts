@@ -40,8 +40,7 @@ export interface FramePart<E> {
 }
 
 /** An import in progress. */
-interface Session {
-  readonly id: string
+interface Session extends ImportIdentity {
   readonly scope: Scope.Closeable
   readonly importer: Import
   isBusy: boolean
@@ -88,16 +87,17 @@ export class Imports {
   private session(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const known = this.sessions.get(space)
-      if (known?.id === id && !known.isBusy) return known
+      if (known?.id === id && known.why === why && !known.isBusy) return known
       if (known !== undefined) return yield* busy(space)
       const scope = yield* Scope.make()
       const store = yield* Effect.onError(Scope.provide(this.kernel.importing(space), scope), () => Scope.close(scope, Exit.void))
       const note = Arrived.importing(store.arrival()?.note ?? "")
-      if (note !== undefined && note.id !== id) {
+      // A copy never goes on as a restore, which sends the signals of its original.
+      if (note !== undefined && (note.id !== id || (note.why ?? why) !== why)) {
         yield* Scope.close(scope, Exit.void)
         return yield* busy(space)
       }
-      const session: Session = { id, scope, importer: new Import(store, this.hash, { id, why }), isBusy: false }
+      const session: Session = { id, why, scope, importer: new Import(store, this.hash, { id, why }), isBusy: false }
       this.sessions.set(space, session)
       return session
     })

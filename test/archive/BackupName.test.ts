@@ -26,6 +26,8 @@ describe("The name of a backup", () => {
   it("sorts as the backups were made, whatever the clock said", () => {
     const files = [name(1, 0, 9 * day), name(1, 1, 3 * day), name(1, 10, 2 * day), name(2, 0, day)]
     assert.deepStrictEqual(BackupName.all([...files].reverse()).map(({ file }) => file), files)
+    const twice = [name(1, 1, 2 * day).replace("-1234-", "-999-"), name(1, 1, day)]
+    assert.deepStrictEqual(BackupName.all([...twice].reverse()).map(({ file }) => file), twice)
     assert.deepStrictEqual(BackupName.next(BackupName.all(files), true), { chain: 2, n: 1 })
     assert.deepStrictEqual(BackupName.next(BackupName.all(files), false), { chain: 3, n: 0 })
     assert.deepStrictEqual(BackupName.next([], false), { chain: 1, n: 0 })

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { generateIdentity, identityToRecipient } from "age-encryption"
 import { Effect } from "effect"
-import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as BackupName from "../../src/archive/BackupName.ts"
 import { terminal } from "./Terminal.ts"
 
 const count = `import { Enzyme } from "systole"
@@ -145,9 +147,60 @@ describe("systole restore", () => {
         assert.include(restored.stderr, "nothing waits")
         assert.strictEqual(await json("cell", "get", "home", "/data/told"), 1)
         assert.notInclude((await run("space", "state", "home")).stdout, "detached")
-        assert.include((await run("restore", folder, "none", "--at", "0")).stderr, "backup/absent")
-        assert.include((await run("restore", folder, "none", "--at", "soon")).stderr, "backup/at")
-        assert.include((await run("restore", folder, "apart", "--detached")).stdout, "systole space release apart")
+        assert.include((await run("restore", folder, "home", "--at", "1970-01-01T00:00:00Z")).stderr, "backup/absent")
+        assert.include((await run("restore", folder, "home", "--at", "soon")).stderr, "backup/at")
+        assert.include((await run("restore", file, "apart", "--detached")).stdout, "systole space release apart")
         assert.include((await run("space", "state", "apart")).stdout, "detached: a restore of home@")
+      })))
+
+  it.live("takes of a folder the frames of its space alone, and leaves out what it cannot read", () =>
+    Effect.flatMap(terminal(project), ({ json, root, run }) =>
+      Effect.promise(async () => {
+        const folder = join(root, "kept")
+        mkdirSync(folder)
+        for (const space of ["home", "other", "other"]) await json("signal", space, "--signal", "/signals/count", "--wait", "60")
+        for (const space of ["home", "other"]) await json("export", space, join(folder, `${space}.frame`))
+        writeFileSync(join(folder, "damaged.frame"), "no frame at all")
+        const third = await run("restore", folder, "third")
+        assert.include(third.stderr, "backup/space")
+        assert.include(third.stderr, `"home", "other"`)
+        assert.strictEqual(third.code, 3)
+        assert.deepStrictEqual(await json("space", "ls"), ["home", "other"])
+        await run("space", "delete", "home", "--yes")
+        const restored = await run("restore", folder, "home")
+        assert.strictEqual(restored.code, 0, restored.stderr)
+        assert.match(restored.stderr, /left out .*damaged\.frame/)
+        assert.strictEqual(await json("cell", "get", "home", "/data/n"), 1)
+      })))
+
+  it.live("decrypts backups with an identity, and takes the time of a backup from its name", () =>
+    Effect.flatMap(terminal(project), ({ json, root, run }) =>
+      Effect.promise(async () => {
+        const folder = join(root, "kept")
+        const secret = await generateIdentity()
+        writeFileSync(join(root, "age.key"), `# a key\n${secret}\n`)
+        writeFileSync(join(root, "none.key"), "AGE-SECRET-KEY-1NONE\n")
+        const count = () => json("signal", "home", "--signal", "/signals/count", "--wait", "60")
+        const backup = async () => json("backup", folder, "home", "--encrypt", await identityToRecipient(secret)) as Promise<{ file: string }>
+        await count()
+        const { file } = await backup()
+        await count()
+        await backup()
+        await run("space", "delete", "home", "--yes")
+        const path = join(folder, "home", file)
+        const closed = await run("restore", folder, "home")
+        assert.include(closed.stderr, "backup/absent")
+        assert.include(closed.stderr, "age --decrypt -i KEY")
+        const none = await run("frame", "verify", path, "--identity", join(root, "none.key"))
+        assert.include(none.stderr, "backup/key")
+        assert.notInclude(none.stderr, "NONE")
+        const identity = ["--identity", join(root, "age.key")]
+        assert.include((await run("frame", "show", path, ...identity)).stdout, "snapshot of home (home@")
+        const made = BackupName.read(file)?.at ?? 0
+        const before = await run("restore", folder, "home", ...identity, "--at", new Date(made - 1).toISOString())
+        assert.include(before.stderr, "backup/absent")
+        const restored = await run("restore", folder, "home", ...identity)
+        assert.strictEqual(restored.code, 0, restored.stderr)
+        assert.strictEqual(await json("cell", "get", "home", "/data/n"), 2)
       })))
 })

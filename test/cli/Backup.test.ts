@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { generateIdentity, identityToRecipient } from "age-encryption"
 import { Effect } from "effect"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -77,6 +78,8 @@ describe("systole backup", () => {
         assert.notStrictEqual(home?.kind, "snapshot")
         assert.deepInclude(other, { space: "other", kind: "snapshot" })
         assert.strictEqual((await run("backup", folder, "absent")).code, 3)
+        const recipient = await identityToRecipient(await generateIdentity())
+        assert.strictEqual((await run("backup", folder, "absent", "--encrypt", recipient)).code, 3)
         assert.isFalse(existsSync(join(folder, "absent")))
       })))
 

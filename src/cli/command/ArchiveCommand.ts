@@ -16,6 +16,7 @@ import * as Signature from "../../frame/Signature.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
 import { Client, foreign } from "../Client.ts"
+import { Host } from "../Host.ts"
 import * as Output from "../Output.ts"
 import * as SpaceArgument from "../SpaceArgument.ts"
 import * as FrameFile from "./FrameFile.ts"
@@ -86,9 +87,10 @@ const verify = Command.make("verify", {
   file,
   key: Flag.String("key").pipe(Flag.withDescription("The public key of the node that made the file"), Flag.optional),
   replay: Flag.Int("replay").pipe(Flag.withDescription("The number of its newest beats to run again, in a copy"), Flag.optional),
+  identity: FrameFile.identity,
   json: Output.json
-}, ({ file, json, key, replay }) =>
-  Effect.gen(function*() {
+}, ({ file, identity, json, key, replay }) =>
+  FrameFile.decrypting(identity, Effect.gen(function*() {
     const wanted = Option.getOrUndefined(key)
     if (wanted !== undefined && !Signature.isPublicKey(wanted)) {
       const message = "--key takes a public key, as systole key show prints it"
@@ -107,7 +109,7 @@ const verify = Command.make("verify", {
     if (Option.isSome(replay)) return yield* replayed({ file, header, json, last: replay.value })
     const fit = `${Printable.count(records, "record")} in ${Printable.count(chunks, "chunk")} fit the seal`
     yield* Output.data(json, { file, root, signer: signer ?? null, chunks, records, bytes }, [fit, ...ends(sealed)])
-  })).pipe(
+  }))).pipe(
     Command.withDescription(
       "Check each chunk of a file against the chain of digests, the seal, and who signed it. With --replay, run beats of it again"
     )
@@ -128,24 +130,24 @@ const replayed = ({ file, header: { anchor, head }, json, last }: Again) =>
       return yield* new CliFailure({ exit: exits.usage, code: "replay/invalid", message: "--replay takes a number of beats from 1" })
     }
     const { ask } = yield* Client
-    const space = `frame-${head.hash.slice(0, 24)}`
-    const copied = Effect.acquireRelease(
-      ImportCommand.bring({ files: [file], space, why: "copy" }),
-      () => Effect.ignore(ask(SpaceArgument.path(space), { method: "DELETE" }))
-    )
-    yield* copied
-    const from = Math.max(head.beat - last, anchor.beat) + 1
-    yield* HistoryCommand.told(yield* HistoryCommand.replayInParts(space, { from, to: head.beat }), { json, of: `the frame in ${file}` })
-  }).pipe(Effect.scoped, Effect.provide(Client.layer))
+    // Each run has a name of its own: a copy that an ended process left is in no one's way.
+    const space = `frame-${hash.hex((yield* Host).draw(32)).slice(0, 24)}`
+    const compared = Effect.gen(function*() {
+      yield* ImportCommand.bring({ files: [file], space, why: "copy" })
+      const from = Math.max(head.beat - last, anchor.beat) + 1
+      yield* HistoryCommand.told(yield* HistoryCommand.replayInParts(space, { from, to: head.beat }), { json, of: `the frame in ${file}` })
+    })
+    yield* Effect.ensuring(compared, Effect.ignore(ask(SpaceArgument.path(space), { method: "DELETE" })))
+  }).pipe(Effect.provide(Client.layer))
 
-const show = Command.make("show", { file, json: Output.json }, ({ file, json }) =>
-  Effect.gen(function*() {
+const show = Command.make("show", { file, identity: FrameFile.identity, json: Output.json }, ({ file, identity, json }) =>
+  FrameFile.decrypting(identity, Effect.gen(function*() {
     const { counts, see } = counting()
     const { header, sealed } = yield* FrameFile.read(file, see)
     const shown = [...lines(header), ...Object.entries(counts).map(([type, count]) => `${type} ${count}`), ...ends(sealed)]
     const { bytes, root, signer = null } = sealed
     yield* Output.data(json, { file, root, signer, header, records: counts, bytes }, shown)
-  })).pipe(
+  }))).pipe(
     Command.withDescription("Print what a file holds: the space, the beat, the kept journal and the number of records of each type")
   )
 

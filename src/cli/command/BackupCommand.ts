@@ -158,13 +158,13 @@ interface Row {
   readonly state: string
 }
 
-/** Whether a file is the backup that its name tells, and follows the one before. */
-const stateOf = (path: string, { end, n }: BackupName.Known, before: BackupName.Known | undefined) =>
+/** Whether a file is the backup that its name tells, and follows one of those before. */
+const stateOf = (path: string, { end, n }: BackupName.Known, before: ReadonlyArray<BackupName.Known>) =>
   FrameFile.read(path, () => undefined).pipe(Effect.match({
     onFailure: ({ code }) => code,
     onSuccess: ({ header: { anchor, head, kind } }) => {
       const isNamed = head.beat === end.beat && head.hash.startsWith(end.hash) && kind === (n === 0 ? "snapshot" : "range")
-      const follows = n === 0 || before !== undefined && anchor.beat === before.end.beat && anchor.hash.startsWith(before.end.hash)
+      const follows = n === 0 || before.some(({ end }) => anchor.beat === end.beat && anchor.hash.startsWith(end.hash))
       return !isNamed ? "backup/name" : follows ? "whole" : "backup/gap"
     }
   }))
@@ -181,18 +181,17 @@ const list = Command.make("ls", {
       const rows = yield* Effect.forEach(known, (each, i) =>
         Effect.gen(function*() {
           const { at, chain, end, file, n } = each
-          const before = known[i - 1]
           const path = place.fileOf(space, file)
           const size = yield* FrameFile.sizeOf(path)
           const unread = quick ? "unread" : each.isEncrypted ? "encrypted" : undefined
-          const state = unread ?? (yield* stateOf(path, each, before?.chain === chain ? before : undefined))
+          const state = unread ?? (yield* stateOf(path, each, known.slice(0, i)))
           const kind = n === 0 ? "snapshot" : "range"
           return { space, chain, n, kind, beat: end.beat, at: new Date(at).toISOString(), size, file, state } satisfies Row
         }))
       yield* Output.data(json, rows, Output.table(rows.map(({ at, beat, chain, file, kind, n, size, state }) =>
         [space, `chain ${chain}.${n}`, kind, `beat ${beat}`, at, Printable.count(size, "byte"), state, file])))
     }
-  })).pipe(Command.withDescription("Print the backups in a folder, and whether each is whole and follows the one before"))
+  })).pipe(Command.withDescription("Print the backups in a folder, and whether each is whole and follows one before"))
 
 const backups = Command.make("backups").pipe(
   Command.withDescription("Look at the backups in a folder"),

@@ -3,12 +3,19 @@
  *
  * @module
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Flag from "effect/cli/Flag"
+import * as Encryption from "../../archive/Encryption.ts"
+import { concat } from "../../cell/Bytes.ts"
+import * as Redacted from "../../cell/Redacted.ts"
 import * as Chunk from "../../frame/Chunk.ts"
 import type { FrameRefused } from "../../frame/FrameRefused.ts"
 import { FrameReader } from "../../frame/FrameReader.ts"
@@ -40,6 +47,85 @@ const failedAt = (path: string) => ({ reason }: PlatformError.PlatformError): Cl
 /** The refusal of a frame, as a command fails with it. */
 export const refusedFrame = ({ code, message }: FrameRefused): CliFailure => from({ code, message, places: undefined })
 
+/** The decryption of the files that a command opens. */
+const CurrentDecryption = Context.Reference<Encryption.Decrypt | undefined>("systole/cli/Decryption", { defaultValue: () => undefined })
+
+/** The flag `--identity` of the commands that read frames. */
+export const identity = Flag.String("identity").pipe(
+  Flag.withDescription("The file with an identity of age, AGE-SECRET-KEY-1…, that decrypts encrypted files"),
+  Flag.optional
+)
+
+/** Runs a command that decrypts the files it opens with the identities in a file, if there is one. */
+export const decrypting = <A, E, R>(
+  identity: Option.Option<string>,
+  command: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | CliFailure, R | FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    if (Option.isNone(identity)) return yield* command
+    const path = identity.value
+    const fs = yield* FileSystem.FileSystem
+    const text = yield* Effect.mapError(fs.readFileString(path), failedAt(path))
+    const decrypt = yield* Effect.mapError(
+      Encryption.decryptWith(Redacted.make(text), path),
+      ({ code, message }) => new CliFailure({ exit: exits.usage, code, message })
+    )
+    return yield* Effect.provideService(command, CurrentDecryption, decrypt)
+  })
+
+/** Reads at most so many bytes; none at the end. */
+type Read = (size: number) => Effect.Effect<Uint8Array<ArrayBuffer>, CliFailure>
+
+/** Reads as many bytes, or all that are left. */
+const exactly = Effect.fnUntraced(function*(read: Read, size: number) {
+  const bytes = new Uint8Array(size)
+  let filled = 0
+  for (let some = yield* read(size); some.length > 0; some = yield* read(size - filled)) {
+    bytes.set(some, filled)
+    filled += some.length
+    if (filled === size) break
+  }
+  return bytes.subarray(0, filled)
+})
+
+/** Reads the bytes of a stream. */
+const pulling = Effect.fnUntraced(function*(bytes: Stream.Stream<Uint8Array, CliFailure>) {
+  const pull = yield* Stream.toPull(bytes)
+  let left: Uint8Array<ArrayBuffer> = new Uint8Array()
+  let isOver = false
+  const more = Pull.catchDone(Effect.map(pull, (pieces) => concat(pieces)), () => Effect.sync(() => {
+    isOver = true
+    return new Uint8Array()
+  }))
+  return Effect.fnUntraced(function*(size: number) {
+    while (left.length === 0 && !isOver) left = yield* more
+    const some = left.subarray(0, size)
+    left = left.subarray(size)
+    return some
+  }) satisfies Read
+})
+
+/** Opens a file for its bytes, decrypted if it is encrypted. */
+const reading = Effect.fnUntraced(function*(path: string): Effect.fn.Return<Read, CliFailure, FileSystem.FileSystem | Scope.Scope> {
+  const fs = yield* FileSystem.FileSystem
+  const mapped = Effect.mapError(failedAt(path))
+  const file = yield* mapped(fs.open(path))
+  const read: Read = (size) =>
+    mapped(Effect.map(file.readAlloc(size), Option.getOrElse(() => new Uint8Array()))) as ReturnType<Read>
+  const magic = new TextEncoder().encode(Encryption.MAGIC)
+  const begin = yield* exactly(read, magic.length)
+  yield* mapped(file.seek(0n, "start"))
+  if (begin.length < magic.length || magic.some((byte, i) => begin[i] !== byte)) return read
+  const decrypt = yield* CurrentDecryption
+  if (decrypt === undefined) {
+    const message = `${path} is encrypted. Give --identity FILE with an identity of age, or decrypt it with age --decrypt -i KEY`
+    return yield* new CliFailure({ exit: exits.usage, code: "backup/encrypted", message })
+  }
+  const clear = decrypt(Stream.mapError(fs.stream(path, { chunkSize: SLICE }), failedAt(path)))
+  return yield* pulling(Stream.mapError(clear, (error) =>
+    error instanceof CliFailure ? error : new CliFailure({ exit: exits.usage, code: error.code, message: `${path}: ${error.message}` })))
+})
+
 /** A part of whole chunks: its bytes, and the number of its first chunk, 0 for the header. */
 export interface Part {
   readonly from: number
@@ -60,25 +146,11 @@ export interface OpenFrame {
 export const open = Effect.fnUntraced(function*(
   path: string
 ): Effect.fn.Return<OpenFrame, CliFailure, FileSystem.FileSystem | Scope.Scope> {
-  const fs = yield* FileSystem.FileSystem
-  const mapped = Effect.mapError(failedAt(path))
-  const file = yield* mapped(fs.open(path))
-  const read = (size: number) =>
-    mapped(Effect.map(file.readAlloc(size), Option.getOrElse(() => new Uint8Array()))) as Effect.Effect<Uint8Array<ArrayBuffer>, CliFailure>
-  const exactly = Effect.fnUntraced(function*(size: number) {
-    const bytes = new Uint8Array(size)
-    let filled = 0
-    for (let some = yield* read(size); some.length > 0; some = yield* read(size - filled)) {
-      bytes.set(some, filled)
-      filled += some.length
-      if (filled === size) break
-    }
-    return bytes.subarray(0, filled)
-  })
-  const begin = yield* exactly(Chunk.OPENING)
+  const read = yield* reading(path)
+  const begin = yield* exactly(read, Chunk.OPENING)
   const isFrame = begin.length === Chunk.OPENING && Chunk.MAGIC.every((byte, i) => begin[i] === byte)
   const length = isFrame ? Math.min(Chunk.lengthOf(begin), Header.MAX_HEADER) : 0
-  const header = yield* exactly(length)
+  const header = yield* exactly(read, length)
   const opening = new Uint8Array(begin.length + header.length)
   opening.set(begin)
   opening.set(header, begin.length)
@@ -86,13 +158,13 @@ export const open = Effect.fnUntraced(function*(
   let seq = 1
   /** The numbers of the next chunk; `undefined` at the end of the file. */
   const peek = Effect.fnUntraced(function*() {
-    if (left.length === 0) left = yield* exactly(Chunk.HEAD)
+    if (left.length === 0) left = yield* exactly(read, Chunk.HEAD)
     return left.length < Chunk.HEAD ? undefined : Chunk.numbers(left)
   })
   const chunk = Effect.fnUntraced(function*({ stored }: Chunk.Numbers) {
     const bytes = new Uint8Array(Chunk.HEAD + Math.min(stored, Chunk.MAX_RAW) + Chunk.DIGEST)
     bytes.set(left)
-    const rest = yield* exactly(bytes.length - Chunk.HEAD)
+    const rest = yield* exactly(read, bytes.length - Chunk.HEAD)
     bytes.set(rest, Chunk.HEAD)
     left = new Uint8Array()
     seq++
@@ -128,18 +200,25 @@ export const headerOf = Effect.fnUntraced(function*(path: string) {
   return reader.header ?? (yield* early(path))
 }, Effect.scoped)
 
+/** The files at a place: those in a folder, or one file. */
+export interface Within {
+  readonly isFolder: boolean
+  readonly files: ReadonlyArray<string>
+}
+
 /** A file itself, or the frames in a folder: of its folder for a space, if it has one. */
 export const within = Effect.fnUntraced(function*(
   place: string, space: string
-): Effect.fn.Return<ReadonlyArray<string>, CliFailure, FileSystem.FileSystem | Path.Path> {
+): Effect.fn.Return<Within, CliFailure, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const mapped = Effect.mapError(failedAt(place))
-  if ((yield* mapped(fs.stat(place))).type !== "Directory") return [place]
+  if ((yield* mapped(fs.stat(place))).type !== "Directory") return { isFolder: false, files: [place] }
   const own = path.join(place, space)
   const folder = (yield* mapped(fs.exists(own))) ? own : place
   const names = yield* mapped(fs.readDirectory(folder))
-  return names.filter((name) => /\.frame(?:\.age)?$/.test(name)).sort().map((name) => path.join(folder, name))
+  const files = names.filter((name) => /\.frame(?:\.age)?$/.test(name)).sort().map((name) => path.join(folder, name))
+  return { isFolder: true, files }
 })
 
 /** Reads a whole frame, and hands its records on. Fails for a frame that is refused. */

@@ -5,11 +5,15 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Path from "effect/Path"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as BackupName from "../../archive/BackupName.ts"
 import * as Chain from "../../archive/Chain.ts"
 import { concat } from "../../cell/Bytes.ts"
+import * as Printable from "../../diagnostic/Printable.ts"
+import type * as Header from "../../frame/Header.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import type { Verification } from "../../replay/Verify.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
@@ -77,14 +81,19 @@ export const bring = Effect.fnUntraced(function*(wanted: Wanted) {
   return taken
 })
 
-const imported = Command.make("import", { file, space: SpaceArgument.name, json: Output.json }, ({ file, json, space }) =>
-  Effect.gen(function*() {
+const imported = Command.make("import", {
+  file,
+  space: SpaceArgument.name,
+  identity: FrameFile.identity,
+  json: Output.json
+}, ({ file, identity, json, space }) =>
+  FrameFile.decrypting(identity, Effect.gen(function*() {
     const { beat, root } = yield* bring({ files: [file], space, why: "copy" })
     yield* Output.data(json, { space, file, beat, root }, [
       `imported ${file} as ${space}, at beat ${beat}`,
       `It is detached: systole space release ${space} lets its requests and signals out`
     ])
-  })).pipe(
+  }))).pipe(
     Command.withDescription(
       "Make a new space from a file. It runs detached: no request, delivery, timer or signal to another space goes out"
     ),
@@ -109,16 +118,49 @@ const untilOf = (at: string): Effect.Effect<Chain.Until, CliFailure> => {
   return Effect.fail(new CliFailure({ exit: exits.usage, code: "backup/at", message }))
 }
 
-/** The files that lead to a point: those of a folder of backups, or one file. */
+/** A frame in a file, with its header. */
+interface Known extends Chain.Placed {
+  readonly header: Header.Header
+}
+
+const known = Effect.fnUntraced(function*(path: string) {
+  const header = yield* FrameFile.headerOf(path)
+  const { basename } = yield* Path.Path
+  return { path, header, made: BackupName.read(basename(path))?.at } satisfies Known
+})
+
+/** The frames of a space among the files of a folder, and the number of the files that cannot be read, each of which is told. */
+const ofSpace = Effect.fnUntraced(function*(place: string, space: string, files: ReadonlyArray<string>) {
+  const found: Array<Known> = []
+  for (const file of files) {
+    yield* Effect.matchEffect(known(file), {
+      onFailure: ({ code, message }) => Output.note(`left out ${file}: ${message} [${code}]`),
+      onSuccess: (frame) => Effect.sync(() => found.push(frame))
+    })
+  }
+  const own = found.filter(({ header }) => header.space === space)
+  if (own.length > 0 || found.length === 0) return { frames: own, unread: files.length - found.length }
+  const others = [...new Set(found.map(({ header }) => header.space))].toSorted()
+  return yield* new CliFailure({
+    exit: exits.absent,
+    code: "backup/space",
+    message: `${place} has no frame of "${space}", but of ${others.slice(0, 10).map((name) => `"${name}"`).join(", ")}. ` +
+      `Restore under that name, or give the file of a snapshot itself to restore it as "${space}"`
+  })
+})
+
+/** The files that lead to a point: those of the space in a folder of backups, or one file, whatever the name of its space. */
 const chainOf = Effect.fnUntraced(function*(place: string, space: string, at: string | undefined) {
   const until = at === undefined ? undefined : yield* untilOf(at)
-  const files = yield* FrameFile.within(place, space)
-  const frames = yield* Effect.forEach(files, (path) => Effect.map(FrameFile.headerOf(path), (header): Chain.Placed => ({ path, header })))
+  const { files, isFolder } = yield* FrameFile.within(place, space)
+  const { frames, unread } = isFolder ? yield* ofSpace(place, space, files) : { frames: [yield* known(place)], unread: 0 }
   return yield* Effect.try({
     try: () => Chain.choose(frames, until).map(({ path }) => path),
     catch: (error) => {
       if (!(error instanceof Chain.NoChain)) throw error
-      return new CliFailure({ exit: exits.absent, code: error.code, message: error.message })
+      const rest = unread === 0 ? "" : `. ${Printable.count(unread, "file")} could not be read. Decrypt with --identity FILE, or ` +
+        "with age --decrypt -i KEY"
+      return new CliFailure({ exit: exits.absent, code: error.code, message: `${error.message}${rest}` })
     }
   })
 })
@@ -131,9 +173,10 @@ const restored = Command.make("restore", {
     Flag.withDescription("Let nothing go out of the space until systole space release"),
     Flag.withDefault(false)
   ),
+  identity: FrameFile.identity,
   json: Output.json
-}, ({ at, detached, from, json, space }) =>
-  Effect.gen(function*() {
+}, ({ at, detached, from, identity, json, space }) =>
+  FrameFile.decrypting(identity, Effect.gen(function*() {
     const files = yield* chainOf(from, space, Option.getOrUndefined(at))
     const { beat, root } = yield* bring({ files, space, why: "restore" })
     yield* checked(space)
@@ -145,7 +188,7 @@ const restored = Command.make("restore", {
         ? `It is detached: systole space release ${space} lets its requests, timers and signals out`
         : "Its requests, timers and signals to other spaces go on"
     ])
-  })).pipe(
+  }))).pipe(
     Command.withDescription(
       "Bring a space back from a file or a folder of backups. What waited in it is listed, and goes on: signals that were delivered " +
         "before are recognized"

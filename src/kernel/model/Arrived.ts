@@ -11,6 +11,8 @@ export const GIVEN_UP = 3_600_000
 export interface Importing<Progress = unknown> {
   /** The id of the import, which its sender chose. */
   readonly id: string
+  /** Its reason; absent in the notes of earlier versions. */
+  readonly why?: Arrived["why"]
   /** The time of its newest part, in milliseconds since 1970. */
   readonly at: number
   /** The state of the importer; absent before the header of the frame is there. */
