@@ -4,7 +4,7 @@
  * @module
  */
 import { constants } from "node:fs"
-import { lstat, rename, rm } from "node:fs/promises"
+import { link, lstat, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { Channel } from "systole"
 import { type Jail, type Located, present } from "../channel/Jail.ts"
@@ -38,14 +38,16 @@ export const drop = async (jail: Jail, path: string, begun: Begun): Promise<void
 export const create = async (jail: Jail, path: string, begun: Begun): Promise<Sink> => {
   const at = await jail.locate(path)
   if (path === "") throw jail.refused(path, "is the root; give one below it")
-  if (await present(lstat(at.entry)) !== undefined) {
-    throw Channel.fail("io/exists", `there is a file ${JSON.stringify(path)} already; give another name`, { errno: -17 })
-  }
+  const exists = (): Channel.ChannelError =>
+    Channel.fail("io/exists", `there is a file ${JSON.stringify(path)} already; give another name`, { errno: -17 })
+  if (await present(lstat(at.entry)) !== undefined) throw exists()
   const parent = dirname(at.target)
   const draft = draftOf(at, begun)
   await jail.make(path, parent)
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC
   const file = await jail.within(path, parent, (folder) => jail.openIn(folder, { path, target: join(parent, draft) }, flags))
+  // A frame has all labels.
+  await file.chmod(0o600)
   return {
     write: async (bytes, position) => {
       for (let from = 0; from < bytes.length;) {
@@ -55,7 +57,11 @@ export const create = async (jail: Jail, path: string, begun: Begun): Promise<Si
     finish: async () => {
       await file.sync()
       await jail.within(path, parent, async (folder) => {
-        await rename(folder.at(draft), folder.at(basename(at.target)))
+        // A link replaces no file that was made meanwhile, as a rename does.
+        await link(folder.at(draft), folder.at(basename(at.target))).catch((error: unknown) => {
+          throw (error as { readonly code?: unknown }).code === "EEXIST" ? exists() : error
+        })
+        await rm(folder.at(draft))
         await folder.sync()
       })
       await file.close()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, statSync } from "node:fs"
 import { Channel, Reactor, type Space } from "systole"
 import { Jail } from "../../plugins/channel/Jail.ts"
 import * as Operations from "../../plugins/channel/Operations.ts"
@@ -122,4 +122,19 @@ describe("The channel frame", () => {
       assert.deepStrictEqual(readFileSync(`${folder}/home.frame`), before)
       assert.deepStrictEqual(readdirSync(folder), ["home.frame"])
     })))
+
+  it.effect("is for its owner alone, and the second of two frames with one path replaces none", () => Effect.gen(function*() {
+    const folder = yield* SqliteFolder.folder
+    const jail = new Jail(folder, "frame")
+    yield* Effect.promise(async () => {
+      const [one, two] = [await FrameFile.create(jail, "a", { space: "x", of: "1" }), await FrameFile.create(jail, "a", { space: "x", of: "2" })]
+      await one.write(new Uint8Array([1]), 0)
+      await one.finish()
+      assert.strictEqual(await two.finish().catch((error: { readonly code: string }) => error.code), "io/exists")
+      await two.drop()
+    })
+    assert.deepStrictEqual([...readFileSync(`${folder}/a`)], [1])
+    assert.strictEqual(statSync(`${folder}/a`).mode & 0o777, 0o600)
+    assert.deepStrictEqual(readdirSync(folder), ["a"])
+  }))
 })
