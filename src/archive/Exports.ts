@@ -58,15 +58,20 @@ interface Session {
   idle: Fiber.Fiber<void> | undefined
 }
 
+/** Starts a fiber that ends with the runtime. */
+type Fork = (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+
 /**
  * The exports of one host.
  */
 export class Exports {
   private readonly maker: Export.Maker
+  private readonly fork: Fork
   private readonly sessions = new Map<string, Session>()
 
-  constructor(maker: Export.Maker) {
+  constructor(maker: Export.Maker, fork: Fork) {
     this.maker = maker
+    this.fork = fork
   }
 
   /** The part that begins with a chunk; the first one of a new export without its number. */
@@ -143,7 +148,7 @@ export class Exports {
   private rest(name: string, session: Session): Effect.Effect<void> {
     return Effect.gen({ self: this }, function*() {
       if (session.idle !== undefined) yield* Fiber.interrupt(session.idle)
-      session.idle = yield* Effect.forkDetach(Effect.andThen(Effect.sleep(IDLE), Effect.suspend(() => this.end(name, session))))
+      session.idle = this.fork(Effect.andThen(Effect.sleep(IDLE), Effect.suspend(() => this.end(name, session))))
     })
   }
 

@@ -32,7 +32,7 @@ export default [
 
 describe("systole export and import", () => {
   it.live("write a space to a file, check it, and make a detached copy of it that goes on when it is released", () =>
-    Effect.flatMap(terminal(project), ({ json, root: folder, run }) =>
+    Effect.flatMap(terminal(project), ({ json, root: folder, run, spawned }) =>
       Effect.promise(async () => {
         const home = join(folder, "home.frame")
         await json("signal", "home", "--signal", "/signals/count", "--wait", "60")
@@ -43,6 +43,7 @@ describe("systole export and import", () => {
         assert.include(shown.stdout, "snapshot of home (home@")
         assert.include(shown.stdout, `beat ${written.beat}`)
         assert.include((await run("export", "home", home)).stderr, "file/exists")
+        assert.strictEqual((await spawned("export", "home", join(folder, "again.frame"))).code, 0, "its process ends with the export")
         assert.deepInclude(await json("import", home, "copy") as object, { space: "copy", root: written.root, beat: written.beat })
         assert.include((await run("import", home, "copy")).stderr, "space/exists")
         assert.strictEqual(await json("cell", "get", "copy", "/data/n"), 1)
@@ -181,7 +182,8 @@ describe("systole restore", () => {
         writeFileSync(join(root, "age.key"), `# a key\n${secret}\n`)
         writeFileSync(join(root, "none.key"), "AGE-SECRET-KEY-1NONE\n")
         const count = () => json("signal", "home", "--signal", "/signals/count", "--wait", "60")
-        const backup = async () => json("backup", folder, "home", "--encrypt", await identityToRecipient(secret)) as Promise<{ file: string }>
+        const recipient = await identityToRecipient(secret)
+        const backup = () => json("backup", folder, "home", "--encrypt", recipient) as Promise<{ file: string }>
         await count()
         const { file } = await backup()
         await count()

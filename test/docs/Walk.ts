@@ -50,7 +50,7 @@ const install = ({ root: project }: Terminal): void => {
 
 /** A program of the project, which finds the package as an installed one does. */
 const program = async ({ root: project }: Terminal, [file = "", ...args]: ReadonlyArray<string>): Promise<Ended> =>
-  run([node(), "--import", join(root, "test/scripts/source.mjs"), join(project, file), ...args])
+  run([node(), "--import", join(root, "test/scripts/source.mjs"), join(project, file), ...args], { cwd: project })
 
 /** A program of the project in the background, as `node FILE &` starts it: its process, and the first line that it prints. */
 const background = async ({ root: project }: Terminal, line: string): Promise<readonly [child: ChildProcess, output: string]> => {

@@ -127,7 +127,8 @@ describe("The channel frame", () => {
     const folder = yield* SqliteFolder.folder
     const jail = new Jail(folder, "frame")
     yield* Effect.promise(async () => {
-      const [one, two] = [await FrameFile.create(jail, "a", { space: "x", of: "1" }), await FrameFile.create(jail, "a", { space: "x", of: "2" })]
+      const create = (of: string) => FrameFile.create(jail, "a", { space: "x", of })
+      const [one, two] = [await create("1"), await create("2")]
       await one.write(new Uint8Array([1]), 0)
       await one.finish()
       assert.strictEqual(await two.finish().catch((error: { readonly code: string }) => error.code), "io/exists")

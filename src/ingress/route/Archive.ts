@@ -28,11 +28,13 @@ type Wanted = ReturnType<typeof Endpoints.importQuery>["Type"]
 /** @throws RequestRefused */
 const wantedOf = ({ url }: Request): Wanted => queryOf(Endpoints.importQuery, Object.fromEntries(new URL(url).searchParams)) as Wanted
 
+type Context = Pick<RouteContext, "hash" | "kernel" | "runner" | "signer">
+
 /**
  * Adds the routes to a table.
  */
-export const routes = (table: SpaceTable, { hash, kernel, signer }: Pick<RouteContext, "hash" | "kernel" | "signer">): void => {
-  const exports = new Exports({ hash, signer })
+export const routes = (table: SpaceTable, { hash, kernel, runner, signer }: Context): void => {
+  const exports = new Exports({ hash, signer }, (effect) => runner.fork(effect))
   const imports = new Imports({ kernel, hash })
   table.ofSpace(Endpoints.exported, (space, { query: { content, from, history, since } }) =>
     Effect.map(exports.part(space, from, { history, content, since: endOf(since) }), (bytes) =>
