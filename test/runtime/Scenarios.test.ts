@@ -23,6 +23,7 @@ const all = [
   "test/flow/Flows.test.ts",
   "test/frame/Frame.test.ts",
   "test/archive/Copy.test.ts",
+  "test/plugins/Frame.test.ts",
   ...others
 ]
 
