@@ -29,7 +29,7 @@ export interface Snapshot {
 /** A pass that is over before its end, and shall be so from the next revision on. */
 export interface EndedPass {
   readonly id: string
-  /** Milliseconds since 1970. It is forgotten then. */
+  /** Milliseconds since 1970. It is forgotten {@link Token.KEPT_MILLIS} later, since a clock may be set back. */
   readonly expires: number
   /** The next revision. */
   readonly revision: string

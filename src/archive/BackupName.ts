@@ -4,8 +4,8 @@
  *     000001-0002-1234-0f3c91ab5e77d204-20261128T085512123Z.frame
  *
  * In their order: the chain, the number in it, the newest beat, the first digits of the digest of that beat, and the time. A chain is a
- * snapshot, which has number 0, and the ranges that follow it. So the names of a space sort as its backups were made, whatever the clock
- * said, and the next backup needs no byte of the one before: that may be encrypted.
+ * snapshot, which has number 0, and the ranges that follow it. So their fields tell the order in which a space was backed up,
+ * whatever the clock said, and the next backup needs no byte of the one before: that may be encrypted.
  *
  * @module
  */
