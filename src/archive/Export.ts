@@ -188,10 +188,12 @@ class Export {
     if (first === undefined) return
     const large = LargeContent.decodePart(hash, first)
     const size = large?.size ?? first.size
+    const isCode = pin.isCode(hash)
     if (this.parts.content === "refs" || large !== undefined) {
-      return yield* writer.add({ type: "content", key: ContentRecord.ofSize(hash, size), bytes: new Uint8Array() })
+      const bytes = large === undefined ? new Uint8Array() : LargeContent.encode(large)
+      return yield* writer.add({ type: "content", key: ContentRecord.ofSize(hash, isCode, size), bytes })
     }
-    const key = ContentRecord.ofBytes(hash, pin.isCode(hash))
+    const key = ContentRecord.ofBytes(hash, isCode)
     if (size <= Record.MAX_WHOLE) return yield* writer.add({ type: "content", key, bytes: first.bytes })
     yield* writer.begin({ type: "content", key, total: size })
     for (let at = 0; at < size; at += PART) {

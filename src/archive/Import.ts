@@ -25,6 +25,7 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as StoreFormat from "../persistence/StoreFormat.ts"
 import * as Chain from "./Chain.ts"
 import * as ContentRecord from "./ContentRecord.ts"
+import * as ReferencedContent from "./ReferencedContent.ts"
 
 /** The bytes of records after which a group is stored. */
 const GROUP = 524_288
@@ -43,6 +44,13 @@ export interface Progress {
   readonly reader?: ReaderProgress
   /** The newest journal row, or the anchor of the first frame. */
   readonly journal: Header.Point
+  /** The content that was found nowhere so far. */
+  readonly absent?: Arrived.AbsentContent | undefined
+}
+
+/** The end of an import, with the content that it found nowhere. */
+export interface ImportEnd extends FrameEnd {
+  readonly absent: Arrived.AbsentContent | undefined
 }
 
 /** A divided record, of which some bytes came. */
@@ -65,12 +73,16 @@ export interface ImportIdentity {
   readonly why: Arrived.Arrived["why"]
 }
 
+/** The host that takes an import: its hash, and its content store. */
+export type Taker = Pick<ReferencedContent.Seeking, "contents" | "hash">
+
 /**
  * The import of one frame or chain into one store.
  */
 export class Import {
   private readonly store: PlacedStore
   private readonly hash: Hash["Service"]
+  private readonly taker: Taker
   private readonly named: ImportIdentity
   private reader: FrameReader
   private number: number
@@ -78,18 +90,24 @@ export class Import {
   private hasBegun: boolean
   private journal: Header.Point | undefined
   private divided: Divided | undefined
+  /** The references of the records so far, until they are looked for. */
+  private references: Array<ContentRecord.ContentReference> = []
+  private absent: Arrived.AbsentContent | undefined
   private size = 0
 
   /** An import into a store, from its beginning or from the progress that the store has. */
-  constructor(store: PlacedStore, hash: Hash["Service"], named: ImportIdentity) {
+  constructor(store: PlacedStore, taker: Taker, named: ImportIdentity) {
+    const { hash } = taker
     this.store = store
     this.hash = hash
+    this.taker = taker
     this.named = named
-    const { frame = 0, journal, reader } = Arrived.importing<Progress>(store.arrival()?.note ?? "")?.progress ?? {}
+    const { absent, frame = 0, journal, reader } = Arrived.importing<Progress>(store.arrival()?.note ?? "")?.progress ?? {}
     this.reader = reader === undefined ? new FrameReader(hash) : FrameReader.resume(hash, reader)
     this.number = frame
     this.hasBegun = reader !== undefined
     this.journal = journal
+    this.absent = absent
   }
 
   /** The number of the frame in its chain, from 0. */
@@ -107,8 +125,11 @@ export class Import {
     return this.reader.isSealed
   }
 
-  /** Takes the next bytes of the frame, in pieces of any size. `now` is the time, in milliseconds since 1970. */
-  take(bytes: Uint8Array, now: number): Effect.Effect<void, FrameRefused | PersistenceError> {
+  /**
+   * Takes the next bytes of the frame, in pieces of any size. `now` is the time, in milliseconds since 1970. The sender is asked for
+   * content that has no bytes in the frame.
+   */
+  take(bytes: Uint8Array, now: number, sender?: ReferencedContent.Sender): Effect.Effect<void, FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       for (let at = 0; at < bytes.length; at += SLICE) {
         const found = yield* this.reader.feed(bytes.subarray(at, at + SLICE))
@@ -121,6 +142,7 @@ export class Import {
         yield* this.refusing(() => {
           for (const record of found) this.record(record)
         })
+        yield* this.look(sender)
         if (this.size < GROUP) continue
         if (this.reader.isBetween) this.note(now)
         yield* this.flush
@@ -150,17 +172,19 @@ export class Import {
   }
 
   /** Ends the last frame: the space is whole, and may be opened. */
-  end(): Effect.Effect<FrameEnd, FrameRefused | PersistenceError> {
+  end(): Effect.Effect<ImportEnd, FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const sealed = yield* this.checkEnd
       const { head, origin } = this.header
       yield* this.flush
       // An earlier version knows neither detached spaces nor the origins of signals.
       yield* this.store.raise({ format: StoreFormat.NEWEST, carried: StoreFormat.NEWEST })
-      const arrived: Arrived.Arrived = { why: this.named.why, from: origin, beat: head.beat }
+      // A later frame of the chain may have brought it.
+      const absent = Arrived.without(this.absent, (hash) => this.store.holds(hash))
+      const arrived: Arrived.Arrived = { why: this.named.why, from: origin, beat: head.beat, ...absent === undefined ? {} : { absent } }
       yield* attempt(() => this.store.arrive({ note: JSON.stringify(arrived), isWhole: true }))
       yield* this.store.flush
-      return sealed
+      return { ...sealed, absent }
     })
   }
 
@@ -185,6 +209,21 @@ export class Import {
     this.size = 0
     return this.store.flush
   })
+
+  /** Looks for the content of the references so far. */
+  private look(sender: ReferencedContent.Sender | undefined): Effect.Effect<void, PersistenceError> {
+    return Effect.gen({ self: this }, function*() {
+      const { named: { id }, references, store, taker } = this
+      if (references.length === 0) return
+      this.references = []
+      const seeking = { ...taker, sender, store, id, from: this.header.space }
+      for (const reference of references) {
+        if (!(yield* ReferencedContent.find(seeking, reference))) this.absent = Arrived.withAbsent(this.absent, reference.hash)
+        this.size += Math.min(reference.size, PART)
+        if (this.size >= GROUP) yield* this.flush
+      }
+    })
+  }
 
   private refusing(body: () => void): Effect.Effect<void, FrameRefused | PersistenceError> {
     return Effect.flatMap(attempt(() => {
@@ -225,9 +264,9 @@ export class Import {
   }
 
   private note(now: number): void {
-    const { hasBegun, journal, number: frame } = this
+    const { absent, hasBegun, journal, number: frame } = this
     if (journal === undefined) return
-    const progress: Progress = { frame, journal, ...hasBegun ? { reader: this.reader.progress } : {} }
+    const progress: Progress = { frame, journal, absent, ...hasBegun ? { reader: this.reader.progress } : {} }
     const note: Arrived.Importing<Progress> = { ...this.named, at: now, progress }
     this.store.arrive({ note: JSON.stringify(note), isWhole: false })
   }
@@ -241,7 +280,8 @@ export class Import {
 
   private divide(record: Record.Owner): Divided {
     const named = record.type === "content" ? contentIn(record.key) : undefined
-    const content = named === undefined || named.isCode ? undefined : { named, writer: this.store.writeBlob(), hasher: this.hash.start() }
+    const isHeld = named === undefined || named.isCode || named.size !== undefined
+    const content = isHeld ? undefined : { named, writer: this.store.writeBlob(), hasher: this.hash.start() }
     if (content === undefined && record.total > MAX_HELD) {
       throw new Refusal("frame/bounds", `"${record.key}" announces ${record.total} bytes, more than ${MAX_HELD}`)
     }
@@ -306,9 +346,9 @@ export class Import {
     receipt: (record) => this.store.append({ ...nothing, receipts: [Row.read("receipt", record)] }),
     observation: (record) => this.store.append({ ...nothing, observations: [Row.read("observation", record)] }),
     content: ({ bytes, key }) => {
-      const { hash, isCode, size } = contentIn(key)
-      // A reference has no bytes: absent content is reported when it is read.
-      if (size !== undefined) return
+      const named = contentIn(key)
+      const { hash, isCode, size } = named
+      if (size !== undefined) return void this.references.push(ContentRecord.referenceIn(named, bytes))
       checkDigest(hash, this.hash.hex(bytes))
       this.store.append({ ...nothing, blobs: [{ hash, bytes, code: isCode }] })
     }

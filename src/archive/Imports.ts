@@ -9,12 +9,12 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { FrameRefused } from "../frame/FrameRefused.ts"
-import type { FrameEnd } from "../frame/FrameReader.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import * as Arrived from "../kernel/model/Arrived.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { PersistenceError, SpaceImporting } from "../persistence/PersistenceError.ts"
-import { Import, type ImportIdentity } from "./Import.ts"
+import { Import, type ImportEnd, type ImportIdentity } from "./Import.ts"
+import type { Sender } from "./ReferencedContent.ts"
 
 /** The place at which an import goes on: the number of the frame in its chain, and that of its next chunk. */
 interface Place {
@@ -23,7 +23,7 @@ interface Place {
 }
 
 /** The state of an import after a part: its place, or its last seal. */
-export type ImportProgress = Place | FrameEnd
+export type ImportProgress = Place | ImportEnd
 
 /** A part of a frame. */
 export interface FramePart<E> {
@@ -37,7 +37,12 @@ export interface FramePart<E> {
   readonly frame?: number | undefined
   readonly frames?: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, E>
+  /** Whether the sender may read a space of this host, which is asked for the content of a frame of that space. By default, none. */
+  readonly mayRead?: ((space: string) => boolean) | undefined
 }
+
+/** Runs an Effect in the context of a request. */
+type Run = ReturnType<typeof Effect.runPromiseWith<never>>
 
 /** An import in progress. */
 interface Session extends ImportIdentity {
@@ -50,7 +55,7 @@ interface Session extends ImportIdentity {
  * The imports of one host.
  */
 export class Imports {
-  private readonly kernel: Pick<Kernel["Service"], "importing" | "remove" | "space">
+  private readonly kernel: Pick<Kernel["Service"], "contents" | "importing" | "remove" | "space">
   private readonly hash: Hash["Service"]
   private readonly sessions = new Map<string, Session>()
 
@@ -61,14 +66,16 @@ export class Imports {
 
   /** Takes a part, unless it is not the next one. The space opens with the seal. */
   take<E>(
-    { bytes, frame = 0, frames = 1, from, space, ...named }: FramePart<E>
+    { bytes, frame = 0, frames = 1, from, mayRead = () => false, space, ...named }: FramePart<E>
   ): Effect.Effect<ImportProgress, E | FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const session = yield* this.session(space, named)
       const { importer } = session
       if (importer.frame !== frame || importer.next !== from) return placeOf(importer)
       session.isBusy = true
-      const fed = Stream.runForEach(bytes, (chunk) => Effect.flatMap(Clock.currentTimeMillis, (now) => importer.take(chunk, now)))
+      const run = Effect.runPromiseWith(yield* Effect.context<never>())
+      const sender: Sender = (from, hash) => this.contentOf(run, from, mayRead(from) && from !== space ? hash : undefined)
+      const fed = Stream.runForEach(bytes, (chunk) => Effect.flatMap(Clock.currentTimeMillis, (now) => importer.take(chunk, now, sender)))
       const taken = Effect.gen({ self: this }, function*() {
         yield* fed
         if (importer.isSealed && frame + 1 >= frames) return yield* this.sealed(space, session)
@@ -84,6 +91,20 @@ export class Imports {
     })
   }
 
+  /** The content of another space of this host. It rejects without a digest, and where that space is without the content. */
+  private async *contentOf(run: Run, space: string, hash: string | undefined): AsyncGenerator<Uint8Array> {
+    if (hash === undefined) throw new Error(`space "${space}" is not asked`)
+    const source = await run(this.kernel.space(space, { create: false }))
+    for (let part = 0, taken = 0, size = 1; taken < size; part++) {
+      const found = await run(source.blobPart(hash, part))
+      const isShort = found !== undefined && found.bytes.length === 0 && found.size > taken
+      if (found === undefined || isShort) throw new Error(`space "${space}" has no content ${hash}`)
+      yield found.bytes
+      taken += found.bytes.length
+      size = found.size
+    }
+  }
+
   private session(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const known = this.sessions.get(space)
@@ -97,13 +118,14 @@ export class Imports {
         yield* Scope.close(scope, Exit.void)
         return yield* busy(space)
       }
-      const session: Session = { id, why, scope, importer: new Import(store, this.hash, { id, why }), isBusy: false }
+      const importer = new Import(store, { hash: this.hash, contents: this.kernel.contents }, { id, why })
+      const session: Session = { id, why, scope, importer, isBusy: false }
       this.sessions.set(space, session)
       return session
     })
   }
 
-  private sealed(space: string, session: Session): Effect.Effect<FrameEnd, FrameRefused | PersistenceError> {
+  private sealed(space: string, session: Session): Effect.Effect<ImportEnd, FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
       const sealed = yield* session.importer.end()
       yield* this.close(space, session)

@@ -51,7 +51,8 @@ export const imported = Endpoint.make("PUT", ARCHIVE.import, {
     "taken next: an import that broke off goes on there. The sender chooses the id. A chain of `frames` is a snapshot with the ranges " +
     "after it, and `frame` the number of one, from 0. With the last seal the space opens, detached. The signals of a copy to other " +
     "spaces stay with its original, and those of a `restore` go out at its release. A refused frame leaves no space, nor does an hour " +
-    "without a part."
+    "without a part. Content by reference is looked for in the content store, and in the space of the frame if it is here and the " +
+    "caller may read it; `absent` lists what was found nowhere."
   ),
   query: importQuery,
   body: () => Schema.Uint8Array,
@@ -66,7 +67,9 @@ export const imported = Endpoint.make("PUT", ARCHIVE.import, {
     /** The digest of the whole frame. */
     root: Schema.optionalKey(Schema.String),
     /** The newest beat of the frame. */
-    beat: Schema.optionalKey(Schema.Number)
+    beat: Schema.optionalKey(Schema.Number),
+    /** The content that was found nowhere: how many there are, and the digests of the first 20. */
+    absent: Schema.optionalKey(Schema.Struct({ count: Schema.Number, hashes: Schema.Array(Schema.String) }))
   }),
   refusals: [
     "body/too-large", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/signature", "frame/unknown", "frame/unsealed",

@@ -41,6 +41,7 @@ export const severities = {
   "persist.async": "sev:warn",
   "persist.async.tmo": "sev:crit",
   "persist.flush.fail": "sev:crit",
+  "persist.recover": "sev:warn",
   "registry/cycle": "sev:usage",
   "run/code-missing": "sev:crit",
   "run/conflict": "sev:warn",

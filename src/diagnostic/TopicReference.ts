@@ -147,6 +147,10 @@ const texts: Readonly<Record<Topic, Omit<TopicDescription, "severity">>> = {
     means: "A flush failed, or the space stopped before it, and opened again. The beats that were lost have the state ist:fail",
     remedy: "Check the disk or the database by the code; requests that were answered with 503 can be sent again"
   },
+  "persist.recover": {
+    means: "A frame had content by reference, and its import found it in no store. Reads say that it is absent",
+    remedy: "Send the content to the space with PUT /v1/spaces/NAME/blobs, or import a frame with --content inline"
+  },
   "registry/cycle": {
     means: "The before and after lists of enzymes for one signal form a cycle, so none of them ran",
     remedy: "Remove one of the names, and send the signal again"

@@ -5,14 +5,15 @@
  */
 import { assert } from "@effect/vitest"
 import { Context, Effect, Latch, Layer, Stream } from "effect"
-import { type Enzyme, Hash, Kernel, MemoryStore, Pacemaker, Persistence, Reactor } from "systole"
+import { type ContentStore, type Enzyme, Hash, Kernel, MemoryStore, Pacemaker, Persistence, Reactor } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as Export from "../../src/archive/Export.ts"
+import type { ImportEnd } from "../../src/archive/Import.ts"
 import { Imports, type ImportProgress } from "../../src/archive/Imports.ts"
 import { concat } from "../../src/cell/Bytes.ts"
-import type { FrameEnd } from "../../src/frame/FrameReader.ts"
 import type { Pin } from "../../src/kernel/view/Pin.ts"
 import { type Peer, RemotePeers, type ResolvePeer } from "../../src/kernel/live/Delivery.ts"
+import { CurrentContentStore } from "../../src/persistence/LargeContent.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -28,6 +29,7 @@ export interface Options {
   readonly modules?: ReadonlyArray<Enzyme.Enzyme>
   readonly persistence?: Layer.Layer<Persistence>
   readonly reactor?: Layer.Layer<Reactor>
+  readonly contents?: ContentStore | undefined
   /** The spaces of another node. */
   readonly remote?: { readonly peers: (own: () => Node["kernel"]) => ResolvePeer }
 }
@@ -63,11 +65,11 @@ export const waiting = (persistence: Layer.Layer<Persistence>, space: string, la
   }))).pipe(Layer.provide(persistence))
 
 /** A node until the scope closes. Its spaces boot, and their beats run by hand. */
-export const node = ({ modules = [], persistence = MemoryStore.layer, reactor = Reactor.none, remote }: Options = {}) =>
+export const node = ({ contents, modules = [], persistence = MemoryStore.layer, reactor = Reactor.none, remote }: Options = {}) =>
   Effect.gen(function*() {
     const found = remote === undefined ? undefined : remote.peers(() => kernel)
     const layer = TestKernel.layer({ boot: true }, persistence, { reactor, pacemaker }).pipe(
-      Layer.provide(Layer.succeed(RemotePeers, found))
+      Layer.provide([Layer.succeed(RemotePeers, found), Layer.succeed(CurrentContentStore, contents)])
     )
     const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(layer, HashLayer.layer)))
     const kernel: Node["kernel"] = Context.get(context, Kernel)
@@ -100,15 +102,16 @@ export const frameOf = (node: Node, name: string, parts: Export.Parts = {}) =>
 interface Brought {
   readonly frames: ReadonlyArray<Uint8Array>
   readonly why?: "copy" | "restore"
+  readonly mayRead?: (space: string) => boolean
 }
 
 /** Brings frames in as a new space. */
-export const bring = ({ imports, kernel }: Pick<Node, "imports" | "kernel">, space: string, { frames, why = "copy" }: Brought) =>
+export const bring = ({ imports, kernel }: Pick<Node, "imports" | "kernel">, space: string, { frames, mayRead, why = "copy" }: Brought) =>
   Effect.gen(function*() {
     let taken: ImportProgress = { frame: 0, next: 0 }
     for (const [frame, bytes] of frames.entries()) {
-      taken = yield* imports.take({ space, id: "abcdefgh", why, frame, frames: frames.length, from: 0, bytes: Stream.make(bytes) })
+      taken = yield* imports.take({ space, id: "abcdefgh", why, frame, frames: frames.length, from: 0, bytes: Stream.make(bytes), mayRead })
     }
     assert.isTrue("root" in taken, JSON.stringify(taken))
-    return { sealed: taken as FrameEnd, space: yield* kernel.space(space) }
+    return { sealed: taken as ImportEnd, space: yield* kernel.space(space) }
   })

@@ -94,7 +94,7 @@ export const recordsOf = async (frame: Uint8Array): Promise<ReadonlyArray<Record
 /** Takes a frame into a new space, in pieces of a size. */
 export const take = (kernel: Kernel["Service"], frame: Uint8Array, { size = 50_000, space = "copy" } = {}) =>
   Effect.scoped(Effect.gen(function*() {
-    const importer = new Import(yield* kernel.importing(space), hash, { id: "import", why: "copy" })
+    const importer = new Import(yield* kernel.importing(space), { hash }, { id: "import", why: "copy" })
     for (let at = 0; at < frame.length; at += size) yield* importer.take(frame.subarray(at, at + size), 0)
     return yield* importer.end()
   }))

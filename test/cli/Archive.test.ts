@@ -12,6 +12,17 @@ export default Enzyme.make({ name: "count", query: "/signals/count", run: (tx) =
 
 const project = { "enzymes/count.ts": count, "systole.config.ts": `export default { spaces: { create: "on-demand" } }\n` }
 
+const holder = {
+  "systole.config.ts": `export default { spaces: { create: "on-demand" } }\n`,
+  "enzymes/holder.ts": `import { Enzyme } from "systole"
+export default [
+  Enzyme.make({ name: "hold", query: "/signals/hold", run: (tx) => void tx.set("/data/held", tx.blob(new Uint8Array(200_000))) }),
+  Enzyme.make({ name: "look", query: "/signals/look", run: (tx) =>
+    void tx.set("/data/length", tx.get(tx.get("/data/held"))?.length ?? -1) })
+]
+`
+}
+
 const outward = {
   "systole.config.ts": `export default { spaces: { create: "on-demand" }, channels: { files: "file" } }\n`,
   "enzymes/outward.ts": `import { Enzyme } from "systole"
@@ -65,6 +76,32 @@ describe("systole export and import", () => {
         assert.strictEqual((await run("space", "release", "copy")).code, 2)
         assert.include((await run("space", "release", "copy", "--yes")).stdout, "released copy")
         assert.notInclude((await run("space", "state", "copy")).stdout, "detached")
+      })))
+
+  it.live("N21 find content by reference in the space that it is of, and name what is nowhere", () =>
+    Effect.flatMap(terminal(holder), ({ json, root: folder, run }) =>
+      Effect.promise(async () => {
+        const home = join(folder, "home.frame")
+        await json("signal", "home", "--signal", "/signals/hold", "--wait", "60")
+        const held = await json("cell", "get", "home", "/data/held") as string
+        await json("export", "home", home, "--content", "refs")
+        assert.notProperty(await json("import", home, "copy") as object, "absent")
+        const length = async (space: string) => {
+          await json("signal", space, "--signal", "/signals/look", "--wait", "60")
+          return await json("cell", "get", space, "/data/length")
+        }
+        assert.strictEqual(await length("copy"), 200_000)
+        await run("space", "delete", "home", "--yes")
+        const digest = held.slice("/cas/".length)
+        // The text of its module is content, too.
+        assert.include((await run("import", home, "later")).stdout, "2 contents came by reference and were found nowhere")
+        const { absent } = await json("import", home, "last") as { readonly absent: { readonly count: number; readonly hashes: string[] } }
+        assert.strictEqual(absent.count, 2)
+        assert.include(absent.hashes, digest)
+        assert.strictEqual(await length("last"), -1)
+        const listed = await run("cell", "ls", "last", "/data/mailbox/diag/msgs")
+        const [fact = ""] = /\/data\/mailbox\/diag\/msgs\/\d+\.\d+/.exec(listed.stdout) ?? []
+        assert.include(JSON.stringify(await json("cell", "get", "last", fact)), `"topic":"persist.recover"`)
       })))
 
   it.live("refuse a file that is damaged, that ends early, or that is none, and leave no space", () =>

@@ -1,21 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { type ContentStore, Enzyme } from "systole"
+import { Enzyme } from "systole"
 import { LOADS, RecentParts } from "../../src/kernel/live/RecentParts.ts"
 import { encode, OBJECT, STORED } from "../../src/persistence/LargeContent.ts"
+import { contentOf, make, type MemoryContents, PAGE } from "../support/MemoryContents.ts"
 import { problem, serve, type Settings, signals, type TestIngress } from "./TestIngress.ts"
 
 const blobs = "/v1/spaces/shop/blobs"
 const MiB = 1_048_576
 const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
-
-/** Content of a size, different for each seed. */
-const contentOf = (size: number, seed = 1): Uint8Array => {
-  const words = new Uint32Array(Math.ceil(size / 4))
-  for (let i = 0; i < words.length; i++) words[i] = Math.imul(i + seed, 2_654_435_761)
-  return new Uint8Array(words.buffer, 0, size)
-}
 
 const bytes = contentOf(STORED + MiB + 5)
 const digest = digestOf(bytes)
@@ -40,37 +34,6 @@ const holding = Enzyme.make({
   run: (tx, { payload }) => tx.set("/data/holder", payload as { readonly address: string })
 })
 
-/** The most objects of one list of the content store. */
-const PAGE = 8
-
-/** A content store in memory, with the largest number of bytes that a call took. */
-const memory = () => {
-  const objects = new Map<string, { readonly bytes: Uint8Array; readonly modified: number }>()
-  const at = { now: Date.now(), most: 0, failing: false, deletions: 0 }
-  const store: ContentStore = {
-    place: "memory",
-    maxBytes: 40 * MiB,
-    put: async (key, bytes) => {
-      if (at.failing) throw new Error("the bucket is closed")
-      at.most = Math.max(at.most, bytes.length)
-      objects.set(key, { bytes: bytes.slice(), modified: at.now })
-    },
-    get: async (key) => objects.get(key)?.bytes,
-    delete: async (keys) => {
-      at.deletions++
-      for (const key of keys) objects.delete(key)
-    },
-    list: async (prefix, after) => {
-      const found = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
-      const listed = found.slice(0, PAGE).map((key) => ({ key, modified: objects.get(key)!.modified }))
-      return { objects: listed, more: found.length > PAGE }
-    }
-  }
-  return { objects, at, store }
-}
-
-type Memory = ReturnType<typeof memory>
-
 /** A body in chunks, as a server gets it. A request with the bytes themselves would copy them. */
 const chunked = (bytes: Uint8Array): ReadableStream<Uint8Array> => {
   let at = 0
@@ -83,9 +46,9 @@ const chunked = (bytes: Uint8Array): ReadableStream<Uint8Array> => {
 const put = ({ ask }: TestIngress, body: Uint8Array, length = body.length) =>
   ask(blobs, { method: "PUT", body: chunked(body), duplex: "half", headers: { "content-length": String(length) } } as RequestInit)
 
-const test = (name: string, run: (app: TestIngress, contents: Memory) => Promise<void>, settings: Settings = {}) =>
+const test = (name: string, run: (app: TestIngress, contents: MemoryContents) => Promise<void>, settings: Settings = {}) =>
   it.live(name, () => Effect.suspend(() => {
-    const contents = memory()
+    const contents = make()
     return Effect.flatMap(serve({ contents: contents.store, enzymes: [reading, holding], ...settings }), (app) =>
       Effect.promise(() => run(app, contents)))
   }))
@@ -137,7 +100,7 @@ describe("Content beyond 32 MiB", () => {
   })
 
   it("shares a load of a part, and drops the oldest parts for those that are being loaded", async () => {
-    const { store } = memory()
+    const { store } = make()
     const loads: Array<string> = []
     const get = (key: string, load = async (): Promise<Uint8Array> => new Uint8Array()) =>
       RecentParts.of(store).get(key, () => {

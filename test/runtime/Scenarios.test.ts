@@ -22,6 +22,7 @@ const all = [
   ...readdirSync(join(root, "test", "conformance")).filter((file) => file.endsWith(".test.ts")).map((file) => `test/conformance/${file}`),
   "test/flow/Flows.test.ts",
   "test/frame/Frame.test.ts",
+  "test/archive/Content.test.ts",
   "test/archive/Copy.test.ts",
   "test/plugins/Frame.test.ts",
   ...others

@@ -13,6 +13,7 @@ import * as BackupName from "../../archive/BackupName.ts"
 import * as Chain from "../../archive/Chain.ts"
 import { concat } from "../../cell/Bytes.ts"
 import * as Printable from "../../diagnostic/Printable.ts"
+import type { AbsentContent } from "../../kernel/model/Arrived.ts"
 import type * as Header from "../../frame/Header.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import type { Verification } from "../../replay/Verify.ts"
@@ -37,7 +38,16 @@ interface Taken {
   readonly next?: number
   readonly root?: string
   readonly beat?: number
+  readonly absent?: AbsentContent
 }
+
+/** The lines about content that an import found nowhere. */
+const without = (space: string, { count, hashes }: AbsentContent = { count: 0, hashes: [] }): ReadonlyArray<string> => count === 0 ? [] : [
+  `${Printable.count(count, "content")} came by reference and ${count === 1 ? "was" : "were"} found nowhere. Send the bytes with PUT ` +
+    `${SpaceArgument.path(space)}/blobs, or import a frame with --content inline:`,
+  ...hashes,
+  ...count > hashes.length ? [`and ${count - hashes.length} more`] : []
+]
 
 /** An import: the files of its chain, the name of the new space, and its reason. */
 interface Wanted {
@@ -88,9 +98,10 @@ const imported = Command.make("import", {
   json: Output.json
 }, ({ file, identity, json, space }) =>
   FrameFile.decrypting(identity, Effect.gen(function*() {
-    const { beat, root } = yield* bring({ files: [file], space, why: "copy" })
-    yield* Output.data(json, { space, file, beat, root }, [
+    const { absent, beat, root } = yield* bring({ files: [file], space, why: "copy" })
+    yield* Output.data(json, { space, file, beat, root, absent }, [
       `imported ${file} as ${space}, at beat ${beat}`,
+      ...without(space, absent),
       `It is detached: systole space release ${space} lets its requests and signals out`
     ])
   }))).pipe(
@@ -178,12 +189,13 @@ const restored = Command.make("restore", {
 }, ({ at, detached, from, identity, json, space }) =>
   FrameFile.decrypting(identity, Effect.gen(function*() {
     const files = yield* chainOf(from, space, Option.getOrUndefined(at))
-    const { beat, root } = yield* bring({ files, space, why: "restore" })
+    const { absent, beat, root } = yield* bring({ files, space, why: "restore" })
     yield* checked(space)
     yield* SpaceCommand.listed(space)
     if (!detached) yield* SpaceCommand.released(space)
-    yield* Output.data(json, { space, files, beat, root, detached }, [
+    yield* Output.data(json, { space, files, beat, root, absent, detached }, [
       `restored ${space} at beat ${beat}, from ${files.join(", ")}`,
+      ...without(space, absent),
       detached
         ? `It is detached: systole space release ${space} lets its requests, timers and signals out`
         : "Its requests, timers and signals to other spaces go on"

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { beyondSpaces } from "../../access/Decision.ts"
 import type { End } from "../../archive/Export.ts"
 import { Exports } from "../../archive/Exports.ts"
 import { Imports } from "../../archive/Imports.ts"
@@ -39,13 +40,16 @@ export const routes = (table: SpaceTable, { hash, kernel, runner, signer }: Cont
   table.ofSpace(Endpoints.exported, (space, { query: { content, from, history, since } }) =>
     Effect.map(exports.part(space, from, { history, content, since: endOf(since) }), (bytes) =>
       new Response(new Uint8Array(bytes), { headers: { "content-type": "application/octet-stream", "cache-control": "no-store" } })))
-  table.serve(Endpoints.imported, ({ params: { id, space }, request }) => Effect.gen(function*() {
+  table.serve(Endpoints.imported, ({ params: { id, space }, request, token }) => Effect.gen(function*() {
     const wanted = yield* Effect.try({ try: () => wantedOf(request), catch: (error) => error as RequestRefused })
     if (!ID.test(id)) {
       return yield* Effect.fail(new RequestRefused({ code: "query/invalid", reason: "The id of an import has 8 to 64 of a-z and 0-9" }))
     }
     const bytes = Stream.fromAsyncIterable(Body.chunks(request, Endpoints.MAX_PART), (error) => error as RequestRefused)
-    const taken = yield* imports.take({ ...wanted, space, id, why: wanted.why ?? "copy", bytes })
-    return "root" in taken ? { space, root: taken.root, beat: taken.head.beat } : { space, frame: taken.frame, next: taken.next }
+    const mayRead = (other: string): boolean => token === undefined || beyondSpaces(token, other) === undefined
+    const taken = yield* imports.take({ ...wanted, space, id, why: wanted.why ?? "copy", bytes, mayRead })
+    if (!("root" in taken)) return { space, frame: taken.frame, next: taken.next }
+    const { absent, head: { beat }, root } = taken
+    return { space, root, beat, ...absent === undefined ? {} : { absent } }
   }))
 }

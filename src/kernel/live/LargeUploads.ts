@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import { PART } from "../../persistence/Backend.ts"
 import * as LargeContent from "../../persistence/LargeContent.ts"
+import * as LargeObjects from "../../persistence/LargeObjects.ts"
 import { type BlobPart, retention } from "../../persistence/Persistence.ts"
 import { cutoff } from "../../persistence/Pruning.ts"
 import { PersistenceError, StoreDamaged, StoreUnavailable } from "../../persistence/PersistenceError.ts"
@@ -27,26 +28,16 @@ type State = Pick<
   "clock" | "hash" | "host" | "liveClock" | "reporter" | "seed" | "space" | "startHash" | "steady" | "store"
 >
 
-const CONTENT = "content-"
-
 /** The most objects of one look: more than the largest upload has, and a page. */
 const MOST_OBJECTS = LargeContent.MOST / LargeContent.OBJECT + 2 * LargeContent.KEYS
 
-/** A number of a part in keys, so that keys are in the order of parts. */
-const partName = (part: number): string => `part-${String(part).padStart(6, "0")}`
-
 const uploadOf = ({ key }: LargeContent.ListedObject): string => key.split("/")[1] ?? ""
-
-/** Deletes objects. */
-const erase = async (store: Pick<LargeContent.ContentStore, "delete">, keys: ReadonlyArray<string>): Promise<void> => {
-  for (let at = 0; at < keys.length; at += LargeContent.KEYS) await store.delete(keys.slice(at, at + LargeContent.KEYS))
-}
 
 /** Deletes all objects of a space. */
 export const clear = async (store: LargeContent.ContentStore, space: string): Promise<void> => {
   for (let after = "", more = true; more;) {
     const page = await LargeContent.nextPage(store, `${space}/`, after)
-    await erase(store, page.objects.map(({ key }) => key))
+    await LargeObjects.erase(store, page.objects.map(({ key }) => key))
     after = page.objects.at(-1)?.key ?? ""
     more = page.more
   }
@@ -106,7 +97,8 @@ export class LargeUploads {
     const at = part * PART
     if (at >= size) return { bytes: new Uint8Array(), size }
     const number = Math.floor(at / LargeContent.OBJECT)
-    const bytes = await this.object(`${this.state.space}/${upload}/${partName(number)}`, { hash, digest: parts[number] ?? "" })
+    const key = LargeObjects.partKey({ space: this.state.space, upload }, number)
+    const bytes = await this.object(key, { hash, digest: parts[number] ?? "" })
     const from = at - number * LargeContent.OBJECT
     // A copy, because a view keeps all of the larger part in memory for as long as its client takes.
     return { bytes: bytes.slice(from, from + PART), size }
@@ -128,48 +120,14 @@ export class LargeUploads {
     throw new PersistenceError({ reason: new StoreDamaged({ space, place: this.place, detail }) })
   }
 
-  private async upload(chunks: AsyncIterable<Uint8Array>) {
-    const { hash, seed, space, startHash } = this.state
-    const upload = seed()
-    const hasher = startHash()
-    const part = new Uint8Array(LargeContent.OBJECT)
-    const parts: Array<string> = []
-    let filled = 0
-    let size = 0
-    const flush = async (): Promise<void> => {
-      const bytes = part.subarray(0, filled)
-      parts.push(hash(bytes))
-      filled = 0
-      const key = `${space}/${upload}/${partName(parts.length - 1)}`
-      await this.call((store) => store.put(key, bytes))
-    }
-    try {
-      for await (const chunk of chunks) {
-        hasher.update(chunk)
-        size += chunk.length
-        for (let at = 0; at < chunk.length;) {
-          const taken = chunk.subarray(at, at + LargeContent.OBJECT - filled)
-          part.set(taken, filled)
-          filled += taken.length
-          at += taken.length
-          if (filled === LargeContent.OBJECT) await flush()
-        }
-      }
-      if (filled > 0) await flush()
-      const digest = hasher.hex()
-      await this.call((store) => store.put(`${space}/${upload}/${CONTENT}${digest}`, new Uint8Array()))
-      return { hash: digest, descriptor: { size, upload, parts } }
-    } catch (error) {
-      // What cannot be deleted now is deleted by a later collection.
-      await this.drop(upload, undefined, parts.length).catch(() => {})
-      throw error
-    }
+  private upload(chunks: AsyncIterable<Uint8Array>): Promise<LargeObjects.Written> {
+    const { hash: hex, seed, space, startHash: start } = this.state
+    return LargeObjects.write(this.call, { space, upload: seed() }, { chunks, hash: { hex, start } })
   }
 
   /** Deletes the objects of an upload. */
-  private async drop(upload: string, hash: string | undefined, parts: number): Promise<void> {
-    const names = [...hash === undefined ? [] : [`${CONTENT}${hash}`], ...Array.from({ length: parts }, (_, part) => partName(part))]
-    await this.call((store) => erase(store, names.map((name) => `${this.state.space}/${upload}/${name}`)))
+  private drop(upload: string, hash: string, parts: number): Promise<void> {
+    return LargeObjects.drop(this.call, { space: this.state.space, upload }, { hash, parts })
   }
 
   /** Deletes the objects without a use among one page of them. */
@@ -194,20 +152,20 @@ export class LargeUploads {
       const isNew = own.some(({ modified }) => modified > last)
       return isNew || this.isUsed(upload, own) ? [] : own.map(({ key }) => key)
     })
-    await this.call((store) => erase(store, unused))
+    await this.call((store) => LargeObjects.erase(store, unused))
     this.seen = more ? complete.at(-1)?.[1].at(-1)?.key ?? "" : ""
   }
 
   /** Whether the store of the space has the descriptor of an upload. */
   private isUsed(upload: string, objects: ReadonlyArray<LargeContent.ListedObject>): boolean {
-    const prefix = `${this.state.space}/${upload}/${CONTENT}`
+    const prefix = `${this.state.space}/${upload}/${LargeObjects.CONTENT}`
     const hash = objects.find(({ key }) => key.startsWith(prefix))?.key.slice(prefix.length)
     const first = hash === undefined ? undefined : this.state.store.blobPart(hash, 0)
     return hash !== undefined && first !== undefined && LargeContent.decodePart(hash, first)?.upload === upload
   }
 
   /** Calls the content store. Its failures name its place. */
-  private async call<A>(run: (store: LargeContent.ContentStore) => Promise<A>): Promise<A> {
+  private readonly call: LargeObjects.Call = async (run) => {
     const { store } = this
     if (store === undefined) throw this.unavailable("the configuration names none. Set \"content\" there")
     try {

@@ -170,7 +170,9 @@ const arrivedIn = (store: PlacedStore): Arrived.Arrived | undefined => {
 /** Nothing goes out of an imported space before the beat that says so. */
 const modeIn = (store: PlacedStore, documents: Documents, arrived: Arrived.Arrived | undefined): SpaceMode.SpaceMode => {
   const mode = SpaceMode.read(store, documents)
-  return arrived === undefined ? mode : { ...mode, detached: { ...arrived, last: 0 } }
+  if (arrived === undefined) return mode
+  const { beat, from, why } = arrived
+  return { ...mode, detached: { why, from, beat, last: 0 } }
 }
 
 /** The documents of a space. Content that arrived after the last beat of the previous process is dated by the next beat. */

@@ -19,6 +19,32 @@ export interface Importing<Progress = unknown> {
   readonly progress?: Progress
 }
 
+/** Content that a frame refers to, and that an import found nowhere. */
+export interface AbsentContent {
+  /** The number of all. */
+  readonly count: number
+  /** The digests of the first ones, up to {@link NAMED} at the end of the import, and to {@link NOTED} before. */
+  readonly hashes: ReadonlyArray<string>
+}
+
+/** The most absent contents that a space tells by their digests. */
+export const NAMED = 20
+
+/** The most digests of absent contents in the note of an import. */
+export const NOTED = 1000
+
+/** The absent content with one more. */
+export const withAbsent = ({ count, hashes }: AbsentContent = { count: 0, hashes: [] }, hash: string): AbsentContent =>
+  hashes.includes(hash) ? { count, hashes } : { count: count + 1, hashes: count < NOTED ? [...hashes, hash] : hashes }
+
+/** The absent content at the end of an import, without that which is there by now; `undefined` for none. */
+export const without = (absent: AbsentContent | undefined, isThere: (hash: string) => boolean): AbsentContent | undefined => {
+  const { count, hashes } = absent ?? { count: 0, hashes: [] }
+  const left = hashes.filter((hash) => !isThere(hash))
+  const all = count - hashes.length + left.length
+  return all === 0 ? undefined : { count: all, hashes: left.slice(0, NAMED) }
+}
+
 /** The source of a space that arrived, until its first beat. */
 export interface Arrived {
   readonly why: "copy" | "restore"
@@ -26,6 +52,8 @@ export interface Arrived {
   readonly from: string
   /** Its newest beat. */
   readonly beat: number
+  /** The content that it refers to and is without. */
+  readonly absent?: AbsentContent | undefined
 }
 
 /** The note of an import; `undefined` for one that has none yet. */

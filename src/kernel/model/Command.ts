@@ -18,6 +18,7 @@ import * as Bindings from "../../registry/Bindings.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
 import type { Write } from "../../stage/write/Write.ts"
 import type { SentSince } from "../../operation/DossierView.ts"
+import type { AbsentContent } from "./Arrived.ts"
 import type { Condition } from "./Condition.ts"
 import type * as ExternalChange from "./ExternalChange.ts"
 import type * as SchedulePlan from "./SchedulePlan.ts"
@@ -143,6 +144,8 @@ export interface Arrival {
   readonly kind: "arrive"
   readonly born: string
   readonly detached: Detached
+  /** The content that the space refers to and is without. */
+  readonly absent?: AbsentContent | undefined
 }
 
 /** The end of a detachment. The reply to it is nothing, or a refusal. */
@@ -210,7 +213,7 @@ type KernelLine =
   | readonly ["cutover", lost: string | 0, sent: SentSince, writes: ReadonlyArray<RestoredLine>, records?: ChangedRecords]
   | readonly ["clock", verb: ClockCommand["verb"], millis: number]
   | readonly ["schedule", enzyme: string, plan: SchedulePlan.SchedulePlan | 0, event?: SchedulePlan.DueEvent]
-  | readonly ["arrive", born: string, detached: Detached]
+  | readonly ["arrive", born: string, detached: Detached, absent?: AbsentContent]
   | readonly ["release"]
   | readonly ["lost", topic: LossTopic, code: string, ...beats: LossNote["beats"]]
   | readonly ["redeliver", id: string, enzyme: string, anew?: true]
@@ -292,7 +295,7 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
     size: small
   },
   arrive: {
-    encode: ({ born, detached }) => JSON.stringify(["arrive", born, detached]),
+    encode: ({ absent, born, detached }) => JSON.stringify(["arrive", born, detached, ...absent === undefined ? [] : [absent]]),
     size: small
   },
   release: {
@@ -339,7 +342,7 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
   revert: integration,
   bind: ([, change]) => ({ kind: "bind", change }),
   steer: ([, verb, of]) => typeof of === "string" ? { kind: "steer", verb, to: undefined, born: of } : { kind: "steer", verb, to: of },
-  arrive: ([, born, detached]) => ({ kind: "arrive", born, detached }),
+  arrive: ([, born, detached, absent]) => ({ kind: "arrive", born, detached, ...absent === undefined ? {} : { absent } }),
   release: () => ({ kind: "release" }),
   lock: ([, cell, on]) => ({ kind: "lock", cell, on }),
   cutover: ([, lost, sent, writes, records = {}]) => ({

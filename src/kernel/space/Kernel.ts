@@ -91,6 +91,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly names: (page: Page) => Effect.Effect<NamePage, PersistenceError>
   /** Fails while the place of the stores takes no more data, as on a full disk. The place is tried at most once in a second. */
   readonly ready: Effect.Effect<void, PersistenceError>
+  /** The content store of all spaces; `undefined` without one. */
+  readonly contents: LargeContent.ContentStore | undefined
   /** The most bytes of one content: those that a store takes, or those of the content store. */
   readonly contentBytes: number
   /** Removes a space with all its data. Signals that arrive later find no space, unless they create one. */
@@ -177,6 +179,7 @@ export class Kernel extends Context.Service<Kernel, {
         stored: (name, cell) => Effect.map(spaces.stored(name, cell), (text) =>
           text === undefined ? undefined : Document.read(Document.decode(text), [])),
         due: (name) => spaces.opened(name)?.space.lifetime.due,
+        contents,
         contentBytes: Math.max(LargeContent.STORED, Math.min(LargeContent.MOST, contents?.maxBytes ?? 0)),
         spaces: spaces.names.all,
         names: (page) => spaces.names.page(page),

@@ -20,6 +20,8 @@ interface Dependencies {
   readonly persistence: Persistence["Service"]
   readonly hash: Hash["Service"]
   readonly now: () => number
+  /** Removes a space with all its data, and its objects. */
+  readonly remove: (name: string) => Effect.Effect<void, PersistenceError>
   /** Runs one opening at a time. */
   readonly alone: <A, E, R>(opening: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Has the kernel look at a space at a time, in milliseconds since 1970. */
@@ -69,8 +71,8 @@ export class UnfinishedImports {
 
   /** Removes an import without a new part for an hour, and has the kernel look at any other one again. */
   private look(name: string): Effect.Effect<void, PersistenceError> {
-    const { now, persistence } = this.deps
+    const { now, remove } = this.deps
     const newest = Effect.map(this.open(name, false), (store) => Arrived.importing(store.arrival()?.note ?? "")?.at ?? 0)
-    return Effect.flatMap(Effect.scoped(newest), (at) => now() - at < Arrived.GIVEN_UP ? Effect.void : persistence.remove(name))
+    return Effect.flatMap(Effect.scoped(newest), (at) => now() - at < Arrived.GIVEN_UP ? Effect.void : remove(name))
   }
 }

@@ -15,6 +15,7 @@ import * as Verbs from "../../../operation/Verbs.ts"
 import * as Requests from "../../../reactor/Request.ts"
 import type { Draft } from "../../../stage/Draft.ts"
 import * as Due from "../../../stage/Due.ts"
+import { FOLDER } from "../../../stage/Content.ts"
 import type { ReactorRecord } from "../../../stage/Io.ts"
 import * as Semantics from "../../../stage/Semantics.ts"
 import { CAPTURE } from "../../../stage/Stage.ts"
@@ -22,6 +23,7 @@ import * as Write from "../../../stage/write/Write.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 import type { LedgerBeats } from "../LedgerBeats.ts"
 import type * as Commands from "../../model/Command.ts"
+import type { AbsentContent } from "../../model/Arrived.ts"
 import * as SpaceMode from "../../model/SpaceMode.ts"
 import { ControlRefused } from "../../model/SpaceError.ts"
 
@@ -262,9 +264,20 @@ export const cutOver = (
  * Begins another incarnation of an imported space, detached. The restoration of a space that was detached already stays what it was:
  * signals that wait in a copy are those of its original.
  */
-export const arrive = (work: BeatTransaction, draft: Draft, { born, detached }: Pick<Commands.Arrival, "born" | "detached">): void => {
+export const arrive = (work: BeatTransaction, draft: Draft, { absent, born, detached }: Omit<Commands.Arrival, "kind">): void => {
   const known = detached.why === "copy" ? undefined : storedDetached(work)
   apply(work, draft, { born, detached: known ?? detached })
+  if (absent !== undefined) work.diagnostics.push(...withoutContent(absent))
+}
+
+/** The facts of a space that refers to content and is without it. */
+const withoutContent = ({ count, hashes }: AbsentContent): ReadonlyArray<Diagnostic.Diagnostic> => {
+  const fact = (note: string, subject: Address.Address | undefined): Diagnostic.Diagnostic =>
+    Diagnostic.of("persist.recover", { note, subject, origin: { kind: "runtime", name: "import" } })
+  const named = hashes.map((hash) =>
+    fact(`the frame has content ${hash} by reference, and it was found nowhere`, Address.make(`${FOLDER}${hash}`)))
+  const more = count - hashes.length
+  return more === 0 ? named : [...named, fact(`${more} more contents that the frame has by reference were found nowhere`, undefined)]
 }
 
 /** The detachment in the cells of a space. Its mode has another one before the beat of its arrival. */

@@ -203,7 +203,8 @@ export class LiveInput implements BeatInput {
   private arrival(): Queued | undefined {
     const { arrived, number, seed, store } = this.state
     if (arrived === undefined || arrived.beat !== store.head().beat) return undefined
-    return { command: { kind: "arrive", born: seed(), detached: { ...arrived, last: number() } }, answer: ignored }
+    const { absent, ...source } = arrived
+    return { command: { kind: "arrive", born: seed(), detached: { ...source, last: number() }, absent }, answer: ignored }
   }
 
   private lost(): Queued | undefined {
