@@ -32,3 +32,6 @@ export class InvalidConfig extends Error {
     return new InvalidConfig({ reason: this.reason, isUnset: this.isUnset, place })
   }
 }
+
+/** The failure of a program whose configuration is in another place than the file of a project. */
+export const withPlace = (failure: unknown, place: string): unknown => failure instanceof InvalidConfig ? failure.at(place) : failure

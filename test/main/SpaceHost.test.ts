@@ -54,12 +54,20 @@ describe("The host of a space", () => {
 })
 
 /** The host of a space that works, in an object of its own. */
-const opened = (storage: Storage, manifest: Parameters<typeof make>[0]["manifest"] = {}, remove = async () => {}) => {
+const opened = (
+  storage: Storage,
+  manifest: Parameters<typeof make>[0]["manifest"] = {},
+  { more = {}, remove = async () => {} }: {
+    readonly more?: Parameters<typeof make>[0]["config"] & object
+    readonly remove?: () => Promise<void>
+  } = {}
+) => {
   const directory = { add: async () => {}, remove } as unknown as DirectoryStub
   const env: Env = { SPACES: { getByName: () => assert.fail("no other object is called") }, DIRECTORY: { getByName: () => directory } }
-  const config = { token: TOKEN, labels: { cells: {}, readers: { web: { token: READER, clearance: [] } } } }
-  const settings = { ...make({ manifest, config }, env), reporter: { report: () => {} } } as unknown as
-    ReturnType<typeof make>
+  const config = { token: TOKEN, labels: { cells: {}, readers: { web: { token: READER, clearance: [] } } }, ...more }
+  const reports: Array<string> = []
+  const reporter = { report: ({ note }: { readonly note: string }) => void reports.push(note) }
+  const settings = { ...make({ manifest, config }, env), reporter } as unknown as ReturnType<typeof make>
   const state = { acceptWebSocket: () => {}, getWebSockets: () => [] }
   const host = new SpaceHost({ space: "shop", storage, state, env, settings })
   const as = (token: string) => (method: string, path = "", body?: object) =>
@@ -68,8 +76,17 @@ const opened = (storage: Storage, manifest: Parameters<typeof make>[0]["manifest
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       ...body === undefined ? {} : { body: JSON.stringify(body) }
     }))
-  return { as, ask: as(TOKEN), host }
+  return { as, ask: as(TOKEN), host, reports }
 }
+
+describe("A channel that an object cannot have", () => {
+  it("is refused with the place of the configuration of this Worker", async () => {
+    const { storage } = MemoryObject.make()
+    const { ask, reports } = opened(storage, {}, { more: { channels: { mail: { use: "smtp" as "http", options: {} } } } })
+    assert.strictEqual((await ask("POST", "/signals", { signal: "/signals/paid" })).status, 500)
+    assert.match(reports.join(), /channel "mail": no plugin provides "smtp".* See to the field config of make\(\) of systole\/workers$/)
+  })
+})
 
 describe("A signal that the Worker in front verified", () => {
   const { storage } = MemoryObject.make()
@@ -135,7 +152,7 @@ describe("An object whose storage is nearly full", () => {
 describe("A removal that the directory does not take", () => {
   it("leaves no hold of the space to the next one of its name", async () => {
     const { storage } = MemoryObject.make()
-    const { ask } = opened(storage, {}, () => Promise.reject(new Error("the directory is reset")))
+    const { ask } = opened(storage, {}, { remove: () => Promise.reject(new Error("the directory is reset")) })
     await ask("PUT")
     await ask("POST", "/control/hold", {})
     assert.strictEqual((await ask("DELETE")).status, 503)

@@ -21,6 +21,29 @@ const settings = (definition: Config.Definition, given: object) => {
   return Settings.ofBuild(built(definition), env, Gate.make(admitted, Gate.isPublic(env), env))
 }
 
+describe("The settings of a Worker that is written by hand", () => {
+  const refusalOf = (config: Config.Definition, env = {}): string => {
+    try {
+      Settings.make({ manifest: {}, config }, env as Env)
+    } catch (error) {
+      return String(error)
+    }
+    return "none"
+  }
+
+  it("are refused with the place of their configuration, and name no file that is not there", () => {
+    const place = "See to the field config of make() of systole/workers"
+    const reasons = { without: ["flow"], spaces: { create: "never" }, backup: { folder: "backups" } }
+    for (const [field, value] of Object.entries(reasons)) {
+      const refusal = refusalOf({ token: "a-token-of-this-test", [field]: value })
+      assert.include(refusal, field)
+      assert.include(refusal, place)
+    }
+    assert.match(refusalOf({}), /Set the secret SYSTOLE_TOKEN.* See to the field config of make\(\)/s)
+    assert.throws(() => settings({ host: "0.0.0.0" }, {}), "See to systole.config.ts")
+  })
+})
+
 describe("the settings of a built Worker", () => {
   it("take their tokens from its secrets alone", () => {
     const labels = { cells: { "/data/pay/**": ["salary"] }, readers: { hr: { clearance: ["salary"] } } }

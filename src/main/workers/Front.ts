@@ -69,10 +69,10 @@ export const make = (scene: Scene): (asked: FrontRequest) => Promise<Response> =
 }
 
 /** Reads the scripts of pages, which a build writes as files beside the Worker. An isolate reads each of them once. */
-const scriptsIn = ({ env: { REFERENCE: files }, settings: { scripts = {} } }: Scene) => {
+const scriptsIn = ({ env: { REFERENCE: files }, settings: { place, scripts = {} } }: Scene) => {
   // Texts and no promises, which would belong to the request that made them.
   const read = new Map<string, string>()
-  const refuse = (file: string, reason: string) => new InvalidConfig({ reason: `a page has the module ${file}, and ${reason}` })
+  const refuse = (file: string, reason: string) => new InvalidConfig({ reason: `a page has the module ${file}, and ${reason}`, place })
   return async (file: string): Promise<string> => {
     const known = read.get(file)
     if (known !== undefined) return known

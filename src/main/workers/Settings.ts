@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { line, Reporter } from "../../diagnostic/Reporter.ts"
 import * as Config from "../../loader/Config.ts"
+import { withPlace } from "../../loader/InvalidConfig.ts"
 import * as Loader from "../../loader/Loader.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import * as Outside from "../../loader/Outside.ts"
@@ -44,6 +45,8 @@ export interface Settings extends Gate.Gate {
   readonly load: Effect.Effect<Loader.LoadedModules>
   readonly slices: ReadonlyArray<Slice>
   readonly config: Config.Config
+  /** The place of the configuration, in words. */
+  readonly place: string
   readonly hash: Hash["Service"]
   readonly reporter: Reporter
   /** Makes the answers of webhooks. A build without a webhook has no byte of it. */
@@ -54,18 +57,30 @@ export interface Settings extends Gate.Gate {
   readonly jwts: Bearer | undefined
 }
 
+/** The place of the configuration of a Worker that is written by hand. */
+const PLACE = "the field config of make() of systole/workers"
+
 /**
  * Decodes the settings of a Worker.
  *
  * @throws InvalidConfig
  */
-export const make = ({ config: given, manifest, public: isPublic }: Parts, env: Env): Settings => {
+export const make = (parts: Parts, env: Env): Settings => {
+  try {
+    return decoded(parts, env)
+  } catch (failure) {
+    throw withPlace(failure, PLACE)
+  }
+}
+
+const decoded = ({ config: given, manifest, public: isPublic }: Parts, env: Env): Settings => {
   const definition = typeof given === "function" ? given(env) : given ?? {}
   const parts = Config.partsOf(Object.values(manifest).map(({ module }) => module).filter(Plugin.is))
   const config = Effect.runSync(Config.decode(definition, { variables: Gate.variablesOf(env), parts }))
   const slices = Slices.without(Slices.all, config.without)
   const gate = Gate.make({ ...Outside.of(config), ...config }, isPublic === true, env)
-  return opened(config, { modules: ManifestModules.layer(manifest), slices, gate, webhooks: Webhooks.make, verifier: Jwts.verifier })
+  const modules = ManifestModules.layer(manifest)
+  return opened(config, { modules, slices, gate, place: PLACE, webhooks: Webhooks.make, verifier: Jwts.verifier })
 }
 
 /**
@@ -77,12 +92,12 @@ export const ofBuild = (built: BuiltProject, env: Env, gate: Gate.Gate): Setting
   const { kept, manifest, scripts, slices, jwt, settings: { check, create, ...settings }, webhooks } = built
   const unsecured = { ...settings, ...Gate.UNSECURED, check, create }
   const config = Effect.runSync(Config.withSecrets(unsecured, Gate.variablesOf(env)))
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, scripts, gate, webhooks, verifier: jwt })
+  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, scripts, gate, place: Config.FILE, webhooks, verifier: jwt })
 }
 
 const opened = (
   config: Config.Config,
-  { gate, modules, verifier, ...parts }: Pick<Settings, "modules" | "scripts" | "slices" | "webhooks"> & {
+  { gate, modules, verifier, ...parts }: Pick<Settings, "modules" | "place" | "scripts" | "slices" | "webhooks"> & {
     readonly gate: Gate.Gate
     readonly verifier: Verify | undefined
   }

@@ -29,6 +29,7 @@ import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import { refusalOf, RemotePeers } from "../../kernel/live/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as ContentProvider from "../../loader/ContentProvider.ts"
+import { withPlace } from "../../loader/InvalidConfig.ts"
 import * as Loader from "../../loader/Loader.ts"
 import * as NodeKey from "../../loader/NodeKey.ts"
 import * as Restored from "../../loader/Restored.ts"
@@ -213,7 +214,7 @@ export class SpaceHost {
   private opened(by: "call" | "alarm" = "call"): Promise<Opened> {
     return this.opening ??= this.open(by).catch((failure: unknown) => {
       this.opening = undefined
-      throw failure
+      throw withPlace(failure, this.place.settings.place)
     })
   }
 
