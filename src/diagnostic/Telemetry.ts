@@ -46,6 +46,31 @@ export interface SpanOptions {
 /** Calls a function out of the scope of runs. */
 type Outside = <A>(act: () => A) => A
 
+/** The calls out of the scope of runs, on a host with guards: `reading` is for functions that start nothing. */
+interface Scopes {
+  readonly outside: Outside
+  readonly reading: Outside
+}
+
+const call: Outside = (act) => act()
+
+/** A metric with values of its attributes, for changes without a look-up. */
+export interface Series {
+  /** Adds to a counter or a gauge, or notes a duration. */
+  readonly add: (value: number) => void
+}
+
+/** A series of a host without a reader of metrics. */
+const uncounted: Series = { add: () => {} }
+
+/** The series of a metric whose values of attributes begin alike. */
+interface Branch {
+  series: Series | undefined
+  readonly next: Map<string, Branch>
+}
+
+const branch = (): Branch => ({ series: undefined, next: new Map() })
+
 const none: Attributes = {}
 
 /** The context of fibers that outlive the effect that starts them: without its span and its scope. */
@@ -69,23 +94,26 @@ export class Telemetry {
   private readonly isMeasured: boolean
   private readonly clock: Clock.Clock
   private readonly outside: Outside
-  private readonly series = new Map<string, Metric.Metric<number, unknown>>()
+  private readonly reading: Outside
+  private readonly read: () => bigint
+  private readonly metrics = branch()
 
-  /** `outside` calls a function out of the scope of runs, on a host with guards. */
-  constructor(context: Context.Context<never>, outside: Outside = (act) => act()) {
+  constructor(context: Context.Context<never>, { outside, reading }: Scopes = { outside: call, reading: call }) {
     this.outside = outside
+    this.reading = reading
     this.context = detached(context)
     const tracer = Context.getOrUndefined(context, Tracer.Tracer)
     this.isTraced = tracer !== undefined && tracer !== Tracer.nativeTracer
     this.isMeasured = Context.get(context, CurrentMeasured)
     this.isHeard = this.isTraced || this.isMeasured
-    this.clock = Context.get(context, Clock.Clock)
+    const clock = this.clock = Context.get(context, Clock.Clock)
+    this.read = () => clock.monotonicTimeNanosUnsafe()
   }
 
   /** Nanoseconds of a clock that nobody sets; 0 if neither spans nor metrics are taken. */
   now(): bigint {
     if (!this.isHeard) return 0n
-    return this.outside(() => this.clock.monotonicTimeNanosUnsafe())
+    return this.reading(this.read)
   }
 
   /** The seconds since a moment of `now`. */
@@ -95,15 +123,22 @@ export class Telemetry {
 
   /** Adds to a counter or a gauge, or notes a duration. `values` are those of the attributes of the metric, in their order. */
   add(name: Metrics.Name, value: number, ...values: ReadonlyArray<string>): void {
-    if (!this.isMeasured) return
-    const key = values.length === 0 ? name : `${name} ${values.join(" ")}`
-    let metric = this.series.get(key)
-    if (metric === undefined) {
-      const { attributes = [] }: Metrics.Definition = Metrics.table[name]
-      metric = Metrics.make(name, Object.fromEntries(attributes.map((attribute, i) => [attribute, values[i] ?? ""])))
-      this.series.set(key, metric)
-    }
-    metric.modifyUnsafe(value, this.context)
+    if (this.isMeasured) this.series(name, ...values).add(value)
+  }
+
+  /** A metric with values of its attributes, in their order. It has a place in the registry from its first change on. */
+  series(name: Metrics.Name, ...values: ReadonlyArray<string>): Series {
+    if (!this.isMeasured) return uncounted
+    let at = below(this.metrics, name)
+    for (const value of values) at = below(at, value)
+    return at.series ??= this.made(name, values)
+  }
+
+  private made(name: Metrics.Name, values: ReadonlyArray<string>): Series {
+    const { attributes = [] }: Metrics.Definition = Metrics.table[name]
+    const metric = Metrics.make(name, Object.fromEntries(attributes.map((attribute, i) => [attribute, values[i] ?? ""])))
+    const { context } = this
+    return { add: (value) => metric.modifyUnsafe(value, context) }
   }
 
   /** Logs at once. Diagnostics of every severity are logged, unless the application sets a minimum. */
@@ -125,6 +160,12 @@ export class Telemetry {
   end(span: Tracer.Span, code?: string): void {
     this.outside(() => span.end(this.clock.currentTimeNanosUnsafe(), code === undefined ? Exit.void : Exit.fail(code)))
   }
+}
+
+const below = ({ next }: Branch, value: string): Branch => {
+  let found = next.get(value)
+  if (found === undefined) next.set(value, found = branch())
+  return found
 }
 
 /** The telemetry of a host without an application that listens. */

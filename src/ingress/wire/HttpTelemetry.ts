@@ -44,15 +44,18 @@ type Answer = (served: ServedRequest) => Response | Promise<Response>
 export class HttpTelemetry {
   private readonly telemetry: Telemetry
   private readonly runner: Runner
+  /** The notes of each request, where neither spans nor metrics are taken. */
+  private readonly unread: ServedRequest
 
   constructor(telemetry: Telemetry, runner: Runner) {
     this.telemetry = telemetry
     this.runner = runner
+    this.unread = new ServedRequest(runner, undefined)
   }
 
   /** Answers a request, and reports it when its response begins, if spans or metrics are taken. */
   observed(request: Request, answer: Answer): Response | Promise<Response> {
-    if (!this.telemetry.isHeard) return answer(new ServedRequest(this.runner, undefined))
+    if (!this.telemetry.isHeard) return answer(this.unread)
     const since = this.telemetry.now()
     const method = methods.has(request.method) ? request.method : "_OTHER"
     const span = this.span(request, method)

@@ -155,7 +155,7 @@ export class Kernel extends Context.Service<Kernel, {
       const stops = new Stops()
       const runs = runsOf(slices)
       const { awaits, now, timer, turn, wake, task = turn } = pacemaker
-      const telemetry = new Telemetry.Telemetry(yield* Effect.context<never>(), scope.outside)
+      const telemetry = new Telemetry.Telemetry(yield* Effect.context<never>(), scope)
       const fork = yield* Fibers.make
       const ofRuns = Telemetry.ofRuns(telemetry.context, scope.outside)
       const host = { awaits, now, timer, turn: task, wake, scope, fork, runs: ofRuns, watch: yield* RunWatch }
@@ -217,13 +217,13 @@ const provide = Effect.fnUntraced(function*(
 })
 
 /** A pacemaker out of the scope of runs, also where the kernel uses it within one. */
-const outOfRuns = (pacemaker: Pacemaker["Service"], { outside }: RunScope): Pacemaker["Service"] => {
+const outOfRuns = (pacemaker: Pacemaker["Service"], { outside, reading }: RunScope): Pacemaker["Service"] => {
   const { awaits, elapsed, now, seed, task, timer, turn, wake } = pacemaker
   return {
     ...awaits === undefined ? {} : { awaits: (enzyme, limitMs) => outside(() => awaits(enzyme, limitMs)) },
-    now: () => outside(now),
-    ...elapsed === undefined ? {} : { elapsed: () => outside(elapsed) },
-    seed: () => outside(seed),
+    now: () => reading(now),
+    ...elapsed === undefined ? {} : { elapsed: () => reading(elapsed) },
+    seed: () => reading(seed),
     turn: (run, again) => outside(() => turn(run, again)),
     ...task === undefined ? {} : { task: (run) => outside(() => task(run)) },
     timer: (at, run) => outside(() => timer(at, run)),

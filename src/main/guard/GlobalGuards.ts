@@ -167,6 +167,7 @@ export const scopeOf = (rules: Rules): RunScope => {
       }
     },
     outside: (act) => host.runInAsyncScope(act),
+    reading: (read) => running === 0 || current.getStore() === undefined ? read() : host.runInAsyncScope(read),
     begins: () => void running++,
     mayNeverEnd: (body) => void abandoned?.register(body, undefined, body),
     ends: (body) => {

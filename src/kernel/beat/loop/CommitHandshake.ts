@@ -18,7 +18,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Diagnostic from "../../../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../../../diagnostic/Reporter.ts"
-import type { Telemetry } from "../../../diagnostic/Telemetry.ts"
+import type { Series, Telemetry } from "../../../diagnostic/Telemetry.ts"
 import type { SpaceStore } from "../../../persistence/Persistence.ts"
 import { isUnapplied } from "../../../persistence/PersistenceError.ts"
 import type { Limits } from "../../model/Limits.ts"
@@ -80,7 +80,7 @@ interface Dependencies {
   readonly host: Pick<RunHost, "fork" | "now" | "timer">
   readonly limits: Limits
   readonly reporter: Reporter
-  readonly telemetry: Pick<Telemetry, "add" | "now" | "since">
+  readonly telemetry: Pick<Telemetry, "now" | "series" | "since">
 }
 
 /** Receives the end of a flush: its failure, or `undefined`. */
@@ -97,6 +97,7 @@ interface Failed {
 export class CommitHandshake {
   state: HandshakeState = "idle"
   private readonly deps: Dependencies
+  private readonly durations: Series
   /** Groups behind the running flush. */
   private behind = 0
   private isCongested = false
@@ -112,6 +113,7 @@ export class CommitHandshake {
 
   constructor(deps: Dependencies) {
     this.deps = deps
+    this.durations = deps.telemetry.series("systole.flush.duration")
   }
 
   /** Whether a flush runs or is repeated, or its group is being published. */
@@ -195,7 +197,7 @@ export class CommitHandshake {
     this.state = after(this.state, "publish")
     const { host, telemetry } = this.deps
     this.latency = host.now() - this.since
-    telemetry.add("systole.flush.duration", telemetry.since(this.moment))
+    this.durations.add(telemetry.since(this.moment))
     if (this.behind <= this.deps.limits.flushGroups) this.isCongested = false
     this.behind = 0
     ended(undefined)
