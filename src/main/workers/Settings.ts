@@ -92,7 +92,8 @@ export const ofBuild = (built: BuiltProject, env: Env, gate: Gate.Gate): Setting
   const { kept, manifest, scripts, slices, jwt, settings: { check, create, ...settings }, webhooks } = built
   const unsecured = { ...settings, ...Gate.UNSECURED, check, create }
   const config = Effect.runSync(Config.withSecrets(unsecured, Gate.variablesOf(env)))
-  return opened(config, { modules: ManifestModules.layer(manifest, { kept }), slices, scripts, gate, place: Config.FILE, webhooks, verifier: jwt })
+  const modules = ManifestModules.layer(manifest, { kept })
+  return opened(config, { modules, slices, scripts, gate, place: Config.FILE, webhooks, verifier: jwt })
 }
 
 const opened = (
