@@ -163,6 +163,14 @@ export interface SpaceMoment {
   readonly control: string | undefined
 }
 
+/** The release of a detached space. */
+export interface Release {
+  /** No work that a later beat ordered has begun. */
+  readonly since: number
+  /** The newest durable beat. */
+  readonly until: number
+}
+
 /** The part of a ledger that works outside the beat. A replay has none. A failure of a call is reported, and the space continues. */
 export interface LiveLedger<Output = unknown> {
   /** Whether no work is in progress. A space with work in progress is not closed. */
@@ -171,9 +179,9 @@ export interface LiveLedger<Output = unknown> {
   readonly isOutside?: boolean
   /**
    * Called once per opening, before the first beat, or at the release of a detached space. Resumes the work in progress as of the
-   * newest durable beat. No work that a beat after `detached` ordered has begun.
+   * newest durable beat.
    */
-  resume(detached?: number): void
+  resume(release?: Release): void
   /** Called with the output of a beat after its flush, in the order of beats. */
   flushed(output: Output): void
   /** Called before each group of beats: begins the work that was delayed until now. */

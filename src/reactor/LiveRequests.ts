@@ -9,7 +9,7 @@ import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
 import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
-import type { LiveHost, LiveLedger, SpaceMoment } from "../ledger/Ledger.ts"
+import type { LiveHost, LiveLedger, Release, SpaceMoment } from "../ledger/Ledger.ts"
 import { type Channel, ChannelError, type Job } from "./Channel.ts"
 import { CHANNEL_GONE, HELD, INTERRUPTED } from "./Failures.ts"
 import type { Output } from "./Kinds.ts"
@@ -59,6 +59,8 @@ export class LiveRequests implements LiveLedger<Output> {
   /** The cancellations of waits for the room of a channel, by its id. */
   private readonly watches = new Map<string, () => void>()
   private stopped = false
+  /** Whether work was resumed: not before the release of a detached space. */
+  private hasBegun = false
 
   constructor(state: OpenRequests, host: LiveHost, reactor: Reactor["Service"]) {
     this.state = state
@@ -80,20 +82,22 @@ export class LiveRequests implements LiveLedger<Output> {
    * Submits repeatable requests again, unless a deadline is over. Any other one may have been executed, so it fails, and its
    * retry policy decides. One of a detached space was not.
    */
-  resume(detached = Infinity): void {
+  resume(release: Release = { since: Infinity, until: Infinity }): void {
+    this.hasBegun = true
     this.state.delayed.takeDue(this.host.now())
-    for (const open of this.state.all()) if (!this.state.delayed.has(open.rid)) this.resumeRequest(open, detached)
+    for (const open of this.state.all()) if (!this.state.delayed.has(open.rid)) this.resumeRequest(open, release)
     for (const channel of this.state.watched) this.watch(channel)
   }
 
-  private resumeRequest(open: Open, detached: number): void {
+  private resumeRequest(open: Open, { since, until }: Release): void {
     const { rid } = open
     const request = this.read(open)
     // Its record is gone, so the next beat clears its entry.
     if (request === undefined) return this.refuse(open, { attempt: 0 }, INTERRUPTED.cancelled)
-    if (request.state !== "pending" || this.state.isMissed(rid, request, this.now)) return
+    // One of a beat that is not durable yet begins with its flush.
+    if (request.state !== "pending" || request.issued_beat > until || this.state.isMissed(rid, request, this.now)) return
     if (this.isOver(open)) this.refuse(open, request, INTERRUPTED.cancelled)
-    else if (request.issued_beat > detached || this.isRepeatable(request)) this.submit(open, request)
+    else if (request.issued_beat > since || this.isRepeatable(request)) this.submit(open, request)
     else this.refuse(open, request, INTERRUPTED.restarted)
   }
 
@@ -229,6 +233,7 @@ export class LiveRequests implements LiveLedger<Output> {
 
   /** Holds back the requests without a job: their attempts begin when the space continues. */
   private holdBack(): void {
+    if (!this.hasBegun) return this.holdAll()
     for (const attempt of this.attempts.values()) {
       if (!attempt.isWaiting) continue
       this.drop(attempt)
@@ -239,6 +244,17 @@ export class LiveRequests implements LiveLedger<Output> {
       const open = this.state.get(rid)
       const request = open === undefined ? undefined : this.read(open)
       if (open !== undefined && request?.state === "pending") this.refuse(open, request, HELD)
+    }
+  }
+
+  /** Holds back the requests of a detached space, of which none has a job. */
+  private holdAll(): void {
+    if (this.state.isQuiet) return
+    this.state.delayed.takeDue(Infinity)
+    const arrived = new Set(this.state.completions.map(({ rid }) => rid))
+    for (const open of this.state.all()) {
+      const request = arrived.has(open.rid) ? undefined : this.read(open)
+      if (request?.state === "pending") this.refuse(open, request, HELD)
     }
   }
 

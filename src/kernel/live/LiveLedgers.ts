@@ -5,7 +5,7 @@
  */
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Value } from "../../cell/Value.ts"
-import type { LiveHost, LiveLedger } from "../../ledger/Ledger.ts"
+import type { LiveHost, LiveLedger, Release } from "../../ledger/Ledger.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import type { Output } from "../beat/LedgerBeats.ts"
@@ -16,10 +16,13 @@ import type { Output } from "../beat/LedgerBeats.ts"
 export class LiveLedgers {
   private readonly live = new Map<number, LiveLedger>()
   private readonly state: Pick<LiveState, "mode" | "reporter" | "store">
+  /** Whether the space is detached as of its newest durable beat. */
+  private isDetached: boolean
 
   /** Makes and resumes each. */
   constructor(state: Pick<LiveState, "ledgers" | "mode" | "reporter" | "states" | "store">, host: LiveHost) {
     this.state = state
+    this.isDetached = state.mode.detached !== undefined
     for (const { ledger, place } of state.ledgers.all) {
       const half = ledger.live?.(state.states[place], host)
       if (half !== undefined) this.live.set(place, half)
@@ -27,18 +30,19 @@ export class LiveLedgers {
     this.resume((half) => !this.waits(half))
   }
 
-  /** The space is released, which was detached since a beat: the work in the world resumes. */
-  released(detached: number): void {
-    this.resume((half) => half.isOutside === true, detached)
+  /** The release of the space is durable: the work in the world resumes. */
+  release(release: Release): void {
+    this.isDetached = false
+    this.resume((half) => half.isOutside === true, release)
   }
 
-  private resume(isNow: (half: LiveLedger) => boolean, detached?: number): void {
-    for (const half of this.live.values()) if (isNow(half)) this.guarded(() => half.resume(detached))
+  private resume(isNow: (half: LiveLedger) => boolean, release?: Release): void {
+    for (const half of this.live.values()) if (isNow(half)) this.guarded(() => half.resume(release))
   }
 
   /** Whether a half does nothing while the space is detached. */
   private waits({ isOutside = false }: LiveLedger): boolean {
-    return isOutside && this.state.mode.detached !== undefined
+    return isOutside && this.isDetached
   }
 
   /** Whether no work is in progress. */

@@ -69,10 +69,13 @@ export class OutboxRelay {
   /** The age at which a row is given up, in milliseconds. */
   private readonly horizon: number
   private stopped = false
+  /** Whether the space is detached as of its newest durable beat. */
+  private isDetached: boolean
 
   constructor(state: State, deps: Dependencies) {
     this.state = state
     this.deps = deps
+    this.isDetached = state.mode.detached !== undefined
     const { receiptMillis = retention.receiptMillis } = state.settings.retention
     this.horizon = Math.max(LEAST, SHARE * receiptMillis)
   }
@@ -96,7 +99,7 @@ export class OutboxRelay {
 
   /** Whether no signal waits for delivery. */
   get isEmpty(): boolean {
-    return this.routes.size === 0 && (this.state.departures.isEmpty || this.state.mode.detached !== undefined)
+    return this.routes.size === 0 && (this.state.departures.isEmpty || this.isDetached)
   }
 
   /** Stops all deliveries. Undelivered signals remain in the store. */
@@ -108,13 +111,19 @@ export class OutboxRelay {
 
   /** Begins delivery to each space with queued signals, unless one is in progress. A detached space sends none. */
   begin(): void {
-    if (this.stopped || this.state.mode.detached !== undefined) return
+    if (this.stopped || this.isDetached) return
     for (const space of this.state.departures.spaces) {
       if (this.routes.has(space)) continue
       const route: Route = { space, state: "sending", failures: 0, isGivenUp: false, disarm: nothing }
       this.routes.set(space, route)
       this.send(route)
     }
+  }
+
+  /** The release of the space is durable: what waited goes out. */
+  release(): void {
+    this.isDetached = false
+    this.begin()
   }
 
   private send(route: Route): void {

@@ -38,7 +38,7 @@ export class Publication {
   private readonly state: State
   private readonly parts: Parts
   private readonly deliveries: EffectDelivery
-  /** The mode from the arrival of a copy to its release. */
+  /** The durable detachment, until the release. */
   private detached: SpaceMode["detached"]
 
   constructor(state: State, parts: Parts) {
@@ -68,7 +68,7 @@ export class Publication {
     listeners.published(beat.number)
     outbox.add(beat.outgoing)
     ledgers.flushed(beat.outputs)
-    this.release()
+    this.release(beat)
     if (beat.facts.length > 0) DiagnosticsCommit.publish(state.reporter, state.space, beat)
     if (beat.watched !== undefined) {
       const facts = BeatAdvice.of(beat.watched, beat.changes, state)
@@ -77,13 +77,13 @@ export class Publication {
     queries.views.publish(beat)
   }
 
-  /** After the release of a detached space, all that waited goes out. */
-  private release(): void {
-    const { detached } = this
-    if (detached === undefined || this.state.mode.detached !== undefined) return
-    this.detached = undefined
-    this.parts.outbox.begin()
-    this.parts.ledgers.released(detached.beat)
+  /** After the release of a detached space, all that waited goes out. The mode of the space may be that of a later beat. */
+  private release({ detached, number }: Beat): void {
+    const before = this.detached
+    this.detached = detached
+    if (before === undefined || detached !== undefined) return
+    this.parts.outbox.release()
+    this.parts.ledgers.release({ since: before.beat, until: number })
   }
 
   /** The space stopped: fails its waiters, and ends the work outside its beats. */
@@ -125,8 +125,8 @@ export class Publication {
   })
 
   /** Delivers values to effects: to speculative ones before the flush, to all others after it. */
-  private deliver({ deliveries }: Beat, speculative: boolean): void {
-    if (this.state.mode.detached !== undefined) return
+  private deliver({ deliveries, detached }: Beat, speculative: boolean): void {
+    if (detached !== undefined) return
     for (const delivery of deliveries) if (delivery.definition.speculative === speculative) this.deliveries.tell(delivery)
   }
 }

@@ -96,16 +96,16 @@ export const recover = (store: PlacedStore, parts: Parts): LiveState => {
   const isNew = store.head().beat < 0 && settings.boot
   // The initial signal precedes all input from outside. The boot resumes the space in the second beat.
   const isInitialized = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT)
-  const mode = isInitialized ? { ...SpaceMode.open, gated: true } : modeIn(store, documents, arrivedIn(store))
+  const stored = modeIn(store, documents, arrivedIn(store))
+  const mode = isInitialized ? { ...stored, gated: true } : stored
   inbox.rule(mode)
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
   const clocks = clocksOf(store, documents, parts)
   const schedules = new Schedules()
-  let number = restoreQueue(store, { inbox, departures, durable, liveClock: clocks.liveClock, schedules })
+  const next = numbers(restoreQueue(store, { inbox, departures, durable, liveClock: clocks.liveClock, schedules }), mode)
   inbox.held.tell = telling(store.space, reporter, (signal) =>
     registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
-  const next = (): number => ++number
   const sentry = supervision?.supervise(watched(store, lostBeats, inbox))
   restoreTimers(inbox, { ledgers, states, number: next })
   return {
@@ -152,6 +152,15 @@ export const recover = (store: PlacedStore, parts: Parts): LiveState => {
     held,
     number: next
   }
+}
+
+/**
+ * Draws numbers after that of the newest row. A copy tells its own signals from those of the original by their numbers, also once the
+ * rows of the original are gone.
+ */
+const numbers = (newest: number, { copied = 0, detached }: SpaceMode.SpaceMode): (() => number) => {
+  let number = Math.max(newest, detached?.last ?? 0, copied)
+  return () => ++number
 }
 
 /** Arms the timers of ledgers. */

@@ -250,7 +250,7 @@ export class GroupCommit {
       for (const idler of idlers) idler.open()
     }
     this.observer.rested()
-    const moment = this.held ? this.state.ledgers.nextDue(this.state.states) : WakeTime.timed(this.state, this.opened)
+    const moment = this.held ? WakeTime.delayed(this.state) : WakeTime.timed(this.state, this.opened)
     if (moment !== undefined) this.disarm = this.state.host.wake(moment, this.begin)
   }
 }

@@ -34,11 +34,15 @@ export const wait = ({ inbox, mode: { control }, settings, store }: State, opene
  * milliseconds since 1970.
  */
 export const timed = (state: State, opened: number): number | undefined => {
-  const { derivation, ledgers, schedules, states } = state
-  const times = [wait(state, opened)?.moment, derivation.nextDue, ledgers.nextDue(states), schedules.nextDue(state)]
+  const { derivation, schedules } = state
+  const times = [wait(state, opened)?.moment, derivation.nextDue, delayed(state), schedules.nextDue(state)]
   const moment = Math.min(...times.map((time) => time ?? Infinity))
   return moment === Infinity ? undefined : moment
 }
+
+/** The time at which a ledger begins delayed work; `undefined` for none. A detached space begins none. */
+export const delayed = ({ ledgers, mode, states }: Pick<State, "ledgers" | "mode" | "states">): number | undefined =>
+  mode.detached === undefined ? ledgers.nextDue(states) : undefined
 
 /** Whether signals, a schedule or the input of ledgers wait for a beat. */
 export const hasInput = (state: State): boolean => {
@@ -77,11 +81,12 @@ export const next = (
   state: State,
   { byHand, isRunning, opened }: { readonly byHand: boolean; readonly isRunning: boolean; readonly opened: number }
 ): number | undefined => {
-  const { departures, inbox, ledgers, settings: { heldMillis }, states } = state
+  const { departures, inbox, ledgers, mode: { detached }, settings: { heldMillis }, states } = state
+  const isExpected = detached === undefined && ledgers.isExpected(states)
   // A host that sleeps has no work for a space whose beats run by hand.
   if (byHand && heldMillis !== undefined && !isRunning) return held(state)
-  if (!departures.isEmpty && state.mode.detached === undefined) return SENDING
-  if (isRunning || ledgers.isExpected(states) || isNow(state)) return 0
+  if (!departures.isEmpty && detached === undefined) return SENDING
+  if (isRunning || isExpected || isNow(state)) return 0
   const moment = timed(state, opened)
   // A start may bring back the enzyme of a held signal.
   return inbox.held.size === 0 ? moment : Math.min(moment ?? Infinity, held(state))

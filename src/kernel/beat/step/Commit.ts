@@ -68,6 +68,8 @@ export interface Beat {
   /** Those to other spaces. */
   readonly outgoing: ReadonlyArray<Signal.Pending>
   readonly answers: ReadonlyArray<BeatAnswer>
+  /** The detachment of the space at its end, until the release. */
+  readonly detached: SpaceMode["detached"]
   /** The values that effects observed. */
   readonly deliveries: ReadonlyArray<Delivery>
   /** The diagnostics of the beat. */
@@ -119,6 +121,7 @@ export const commit = (executed: Executed, state: CommitSpace, input: Pick<BeatI
     queued: transaction.queued,
     outgoing: transaction.queued.filter(({ leaves }) => leaves),
     answers: answersOf(commands),
+    detached: transaction.mode.detached,
     deliveries,
     facts: facts.all.map(({ fact }) => fact),
     outputs,
