@@ -21,7 +21,7 @@ import { isChange } from "../journal/Journal.ts"
 import type { NamedNode } from "../journal/Journal.ts"
 import { StoredObservations } from "./StoredObservations.ts"
 import * as Pieces from "./Pieces.ts"
-import { isWatchNode } from "./WatchNodes.ts"
+import { isWatchNode, type WatchNodes } from "./WatchNodes.ts"
 import { ActiveModules } from "./ActiveModules.ts"
 
 /** The stored state of a space's nodes, and the hash of pieces. */
@@ -29,6 +29,16 @@ interface Dependencies {
   readonly kept: ReadonlyArray<ObservationRow>
   readonly pieces: Pieces.All
   readonly hash: (bytes: Uint8Array) => string
+}
+
+/** The work of the first beat after an opening, without further input. */
+interface Opening {
+  /** The position in the list of module changes. */
+  readonly until: number
+  /** Whether a node has to run by itself, or for one that does. */
+  readonly isRunnable: boolean
+  /** The documents that would be derived anew if they were watched. */
+  readonly stale: ReadonlySet<string>
 }
 
 /** A node to add, with the digest of its module. */
@@ -58,10 +68,12 @@ export class ActiveNodes {
   private unstored = new Set<Node>()
   /** Whether a blocked node may now be added. */
   private isFreed = false
-  /** Whether the first beat runs a node by itself, by the position that this holds for. */
-  private opening: { readonly until: number; readonly isRunnable: boolean } | undefined
+  /** The work of the first beat without further input, by the position that this holds for. */
+  private opening: Opening | undefined
+  private readonly watchNodes: Pick<WatchNodes, "watches">
 
-  constructor(modules: Modules, deps: Dependencies) {
+  constructor(modules: Modules, deps: Dependencies, watchNodes: Pick<WatchNodes, "watches">) {
+    this.watchNodes = watchNodes
     this.modules = new ActiveModules(modules)
     this.kept = new StoredObservations(deps.kept)
     this.pieces = deps.pieces
@@ -71,13 +83,17 @@ export class ActiveNodes {
   /** Whether a pending module change adds a node that runs without further input; without a graph, in its first beat. */
   isRunnable(scheduler: SpaceScheduler | undefined): boolean {
     if (!this.modules.isBehind) return false
+    if (scheduler !== undefined) return this.modules.added().some((module) => this.isAwake(module) || this.isDemanded(module, scheduler))
+    const { isRunnable, stale } = this.first
+    return isRunnable || this.watchNodes.watches(stale)
+  }
+
+  private get first(): Opening {
     const { newest } = this.modules
-    if (scheduler === undefined && this.opening?.until === newest) return this.opening.isRunnable
+    if (this.opening?.until === newest) return this.opening
     const added = this.modules.added()
-    const isRunnable = added.some((module) => this.isAwake(module)) ||
-      (scheduler === undefined ? this.isDue(added) : added.some((module) => this.isDemanded(module, scheduler)))
-    if (scheduler === undefined) this.opening = { until: newest, isRunnable }
-    return isRunnable
+    const { isDemanded, keys } = this.kept.above(this.due(added))
+    return this.opening = { until: newest, isRunnable: isDemanded || added.some((module) => this.isAwake(module)), stale: keys }
   }
 
   /** Whether a module has a node that runs by itself, and has to. */
@@ -94,30 +110,35 @@ export class ActiveNodes {
       }))
   }
 
-  /** Whether a demanded computation is new to the space, has other code now, or was to run when its gate opens. */
-  private isDue(added: ReadonlyArray<NodeModule>): boolean {
+  /** The outputs of computations that are new to the space, have other code now, or would run if they were demanded. */
+  private *due(added: ReadonlyArray<NodeModule>): Iterable<string> {
     const { kept } = this
-    const computations = new Map(added.flatMap((module) => {
-      return module.definition._tag === "Computation" ? [[module.definition.name, module]] : []
-    }))
-    const outputs: Array<string> = []
+    const computations = added.filter(({ definition }) => definition._tag === "Computation")
+    const byName = new Map(computations.map((module) => [module.definition.name, module]))
     for (const [name, observation] of kept.entries()) {
-      const module = computations.get(Piece.moduleOf(name))
-      if (module === undefined) continue
-      const isCurrent = observation.fingerprint.split(" ").includes(module.code?.hash ?? "")
-      // A node that the labels refused is invalid for good, in case that they change.
-      const isInvalid = observation.status === "invalid" && observation.failed?.tag !== "LabelBelow"
-      if (!isCurrent || isInvalid) outputs.push(...outputsOf(observation))
+      const module = byName.get(Piece.moduleOf(name))
+      if (module !== undefined) yield* this.stale(observation, observation.fingerprint.split(" ").includes(module.code?.hash ?? ""))
     }
-    for (const [name, { definition: { output, piece, writes } }] of computations) {
-      if (output !== undefined && piece === undefined && kept.get(name) === undefined) outputs.push(output, ...writes)
+    for (const { definition: { name, output, writes } } of computations.flatMap((module) => this.candidates(module))) {
+      if (output !== undefined && kept.get(name) === undefined) yield* [output, ...writes]
     }
-    return kept.isDemanded(outputs)
+  }
+
+  /** The outputs of a stored node with other code, or that is invalid, and of the nodes that its runs started. */
+  private *stale(observation: Observation, isCurrent: boolean): Iterable<string> {
+    // A node that the labels refused is invalid for good, in case that they change.
+    const isInvalid = observation.status === "invalid" && observation.failed?.tag !== "LabelBelow"
+    if (!isCurrent || isInvalid) yield* outputsOf(observation)
+    for (const child of observation.children) {
+      const below = this.kept.get(child)
+      if (below !== undefined) yield* this.stale(below, isCurrent)
+    }
   }
 
   /** Has a graph ask here for stored observations, modules and versions, and tell of the nodes that leave. */
   join(scheduler: SpaceScheduler): void {
     const { kept } = this
+    this.opening = undefined
     scheduler.kept = (node) => ({ observation: kept.take(node.definition.name), hash: this.modules.hashOf(node) })
     scheduler.module = (name) => this.modules.definition(name)
     scheduler.registry.removed = ({ definition: { name } }) => {

@@ -78,7 +78,7 @@ export class BeatScheduler implements DerivationPort {
   private readonly pulls = new PendingPulls()
 
   constructor(modules: Modules, deps: Dependencies) {
-    this.active = new ActiveNodes(modules, deps)
+    this.active = new ActiveNodes(modules, deps, this.watchNodes)
     this.deps = deps
     this.runTimes = new RunTimes(deps)
     this.inspector = new NodeInspector(deps.stop)

@@ -26,6 +26,13 @@ interface Read {
   readonly place: number | undefined
 }
 
+/** Documents with those that are derived from them. */
+export interface Above {
+  readonly keys: ReadonlySet<string>
+  /** Whether a node that runs by itself reads one of them. */
+  readonly isDemanded: boolean
+}
+
 /** A document before a beat, and with the changes of the beat so far. */
 export interface Change {
   readonly before: Document.Document | undefined
@@ -99,24 +106,25 @@ export class StoredObservations {
     return this.byName
   }
 
-  /** Whether a node that runs by itself reads one of these documents, directly or through further nodes. */
-  isDemanded(keys: ReadonlyArray<string>): boolean {
-    const seen = new Set<string>()
+  /** These documents with all that are derived from them, and whether a node that runs by itself reads one. */
+  above(keys: Iterable<string>): Above {
+    const reached = new Set<string>()
+    let isDemanded = false
     const above = [...keys]
     for (let key = above.pop(); key !== undefined; key = above.pop()) {
-      if (seen.has(key)) continue
-      seen.add(key)
+      if (reached.has(key)) continue
+      reached.add(key)
       for (const reads of [this.byKey.get(key), this.byFolder.get(folderOf(key))]) {
         for (const { name, place } of reads ?? none) {
           const kept = place === undefined ? undefined : this.byName.get(name)
           if (kept === undefined) continue
           const outputs = outputsOf(kept)
-          if (outputs.length === 0) return true
+          if (outputs.length === 0) isDemanded = true
           above.push(...outputs)
         }
       }
     }
-    return false
+    return { keys: reached, isDemanded }
   }
 
   /** Hands an observation to its node, marked with the changes of the beat so far. */

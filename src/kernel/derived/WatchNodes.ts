@@ -41,6 +41,12 @@ export class WatchNodes {
     this.ended.push(name)
   }
 
+  /** Whether one of these documents is watched. */
+  watches(keys: ReadonlySet<string>): boolean {
+    if (keys.size > 0) for (const { key } of this.places.values()) if (keys.has(key)) return true
+    return false
+  }
+
   /** Adds all watch nodes to a graph. */
   join(scheduler: SpaceScheduler): void {
     for (const [name, address] of this.places) demand(scheduler, name, address)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect as Fx } from "effect"
+import { Effect as Fx, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Fatal, Reaction } from "systole"
@@ -304,5 +304,91 @@ describe("A space that opens", () => {
       const other = yield* machine.boot([version(20)], settings)
       yield* turns()
       assert.strictEqual(yield* other.head, head)
+    }).pipe(Fx.scoped))
+
+  /** The values of a subscription that begins before the first beat of an opening, in a space that runs beats by itself. */
+  const watched = (
+    address: string,
+    modules: { readonly first: ReadonlyArray<NodeDefinition | TestMachine.Versioned>; readonly then: typeof modules.first },
+    story: (space: Space) => Fx.Effect<unknown, unknown>
+  ) => Fx.gen(function*() {
+    const machine = yield* TestMachine.make
+    const settings = { pace: "demand" } as const
+    const space = yield* machine.boot([put, ...modules.first], settings)
+    yield* story(space)
+    yield* space.idle
+    const other = yield* machine.boot([put, ...modules.then], settings)
+    const seen: Array<Value> = []
+    yield* Fx.forkChild(Stream.runForEach(other.watch(address), ({ value }) => Fx.sync(() => void seen.push(value))), {
+      startImmediately: true
+    })
+    yield* turns()
+    // Beats before a deployment need the former code.
+    if (modules.first === modules.then) yield* replays(other)
+    return { seen, beats: (yield* other.head) - (yield* space.head) }
+  }).pipe(Fx.scoped)
+
+  const total = Computation.make({ name: "total", output: "/data/total", run: (tx) => number(tx.get("/data/out")) + 1 })
+
+  it.effect("runs a computation that never ran for its first subscriber, also above another one", () =>
+    Fx.gen(function*() {
+      for (const [address, value] of [["/data/out", 10], ["/data/total", 11]] as const) {
+        const modules = [tenfold, total]
+        const { seen } = yield* watched(address, { first: modules, then: modules }, (space) => space.set("/data/x", 1))
+        assert.deepStrictEqual(seen, [undefined, value])
+      }
+    }))
+
+  it.effect("runs a computation for a subscriber if it missed a change, or has other code", () =>
+    Fx.gen(function*() {
+      const set = (space: Space) => Fx.gen(function*() {
+        yield* space.set("/data/x", 1)
+        yield* space.pull("/data/total")
+        yield* space.set("/data/x", 2)
+      })
+      const pulled = (space: Space) => Fx.andThen(space.set("/data/x", 1), space.pull("/data/total"))
+      const [same, other] = [[tenfold, total], [version(20), total]]
+      assert.deepStrictEqual((yield* watched("/data/total", { first: same, then: same }, set)).seen, [11, 21])
+      assert.deepStrictEqual((yield* watched("/data/total", { first: [version(10), total], then: other }, pulled)).seen, [11, 21])
+    }))
+
+  it.effect("runs a piece for its first subscriber, and a child of a computation", () =>
+    Fx.gen(function*() {
+      const pieces = watched("/data/lines/a", { first: [line], then: [line] }, (space) => space.start("line", { cart: "a" }))
+      assert.deepStrictEqual((yield* pieces).seen, [undefined, "a"])
+      const child = Computation.make({ name: "child", output: "/data/child", run: (tx) => number(tx.get("/data/x")) + 1 })
+      const parent = Computation.make({ name: "parent", output: "/data/parent", run: (tx) => void tx.start(child) })
+      const children = watched("/data/child", { first: [parent], then: [parent] }, (space) => Fx.gen(function*() {
+        yield* space.pull("/data/parent")
+        yield* space.pull("/data/child")
+        yield* space.set("/data/x", 1)
+      }))
+      assert.deepStrictEqual((yield* children).seen, [1, 2])
+    }))
+
+  it.effect("runs no beat for a subscriber of a settled or a stored cell, nor for one of another cell", () =>
+    Fx.gen(function*() {
+      const story = (space: Space) => Fx.andThen(space.set("/data/x", 1), space.pull("/data/out"))
+      for (const address of ["/data/out", "/data/x", "/data/none"]) {
+        const modules = [tenfold, total]
+        const { beats, seen } = yield* watched(address, { first: modules, then: modules }, story)
+        assert.deepStrictEqual([beats, seen.length], [0, 1], address)
+      }
+    }))
+
+  it.effect("runs a computation that a module change brings for a subscriber that was there before", () =>
+    Fx.gen(function*() {
+      const machine = yield* TestMachine.make
+      const space = yield* machine.boot([put], { pace: "demand" })
+      yield* space.set("/data/x", 1)
+      const other = yield* machine.boot([put], { pace: "demand" })
+      const seen: Array<Value> = []
+      yield* Fx.forkChild(Stream.runForEach(other.watch("/data/out"), ({ value }) => Fx.sync(() => void seen.push(value))), {
+        startImmediately: true
+      })
+      yield* turns()
+      yield* machine.register(tenfold)
+      yield* turns()
+      assert.deepStrictEqual(seen, [undefined, 10])
     }).pipe(Fx.scoped))
 })
