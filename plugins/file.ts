@@ -37,7 +37,8 @@
 import { constants } from "node:fs"
 import { type FileHandle, lstat, rename, rmdir, unlink } from "node:fs/promises"
 import { basename, dirname, resolve } from "node:path"
-import { Channel, type ChannelOptions, Plugin } from "systole"
+import { type Channel, type ChannelOptions, Plugin } from "systole"
+import * as Body from "./channel/Body.ts"
 import * as Fields from "./channel/Fields.ts"
 import { Jail, type Located, path, present } from "./channel/Jail.ts"
 import type { OpenFolder } from "./channel/OpenFolder.ts"
@@ -65,18 +66,7 @@ interface Pair {
   readonly to: string
 }
 
-const body = {
-  text: Fields.optional(Fields.text(2 ** 24)),
-  data: Fields.optional(Fields.bytes),
-  content: Fields.optional(Fields.address)
-}
-
-/** The bytes of a request: one of `text`, `data` and `content`. */
-const bytesOf = async ({ content, data, text }: Fields.Of<typeof body>, limit: number, job: Channel.Job): Promise<Uint8Array> => {
-  const given = [content, data, text].filter((each) => each !== undefined)
-  if (given.length !== 1) throw Fields.invalid(job, "give one of text, data and content")
-  const bytes = data ?? (text === undefined ? await job.content(content ?? "") : new TextEncoder().encode(text))
-  if (bytes === undefined) throw Channel.fail("io/absent", `the space has no content ${content}`, { errno: -2 })
+const bounded = (bytes: Uint8Array, limit: number): Uint8Array => {
   if (bytes.length > limit) throw Temporary.tooLarge(limit)
   return bytes
 }
@@ -105,15 +95,6 @@ const readBytes = async (file: FileHandle, size: number): Promise<Uint8Array> =>
   }
 }
 
-/** Decodes UTF-8; `undefined` for other bytes. */
-const textOf = (bytes: Uint8Array): string | undefined => {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
 const withFile = async <A>(file: FileHandle, use: (file: FileHandle) => Promise<A>): Promise<A> => {
   try {
     return await use(file)
@@ -128,16 +109,14 @@ const read = async ({ jail, maxBytes }: Site, path: string, job: Channel.Job): P
     if (size > maxBytes) throw Temporary.tooLarge(maxBytes)
     if (size <= PART) {
       const bytes = await readBytes(file, size)
-      const inline = { path, bytes: bytes.length, text: textOf(bytes) }
-      if (inline.text !== undefined && Operations.isInline(inline)) return { value: inline, bytes: bytes.length }
-      return { value: { path, bytes: bytes.length, content: (await job.keep(bytes)).address }, bytes: bytes.length }
+      return Body.result({ path, bytes: bytes.length }, bytes, job)
     }
     const { address, bytes } = await job.keep(Temporary.limited(bytesFrom(file), maxBytes, job.signal), maxBytes)
     return { value: { path, bytes, content: address }, bytes }
   })
 
-const append = async ({ jail, maxBytes }: Site, payload: Fields.Of<typeof body> & { readonly path: string }, job: Channel.Job) => {
-  const bytes = await bytesOf(payload, maxBytes, job)
+const append = async ({ jail, maxBytes }: Site, payload: Body.Body & { readonly path: string }, job: Channel.Job) => {
+  const bytes = bounded(await Body.bytesOf(payload, job), maxBytes)
   const at = await jail.locate(payload.path)
   const parent = dirname(at.target)
   await jail.make(at.path, parent)
@@ -210,15 +189,15 @@ const both = ({ from, to }: Pair): string => `${quoted({ path: from })} to ${quo
 const writing = (site: Site): Operations.Operations => ({
   write: Operations.operation({
     repeatable: true,
-    fields: { path, ...body },
+    fields: { path, ...Body.fields },
     about: quoted,
     execute: async (payload, job) => {
-      const bytes = await bytesOf(payload, site.maxBytes, job)
+      const bytes = bounded(await Body.bytesOf(payload, job), site.maxBytes)
       await Temporary.write(site.jail, await belowRoot(site.jail, payload.path), { source: once(bytes), job })
       return { value: { path: payload.path, bytes: bytes.length }, bytes: bytes.length }
     }
   }),
-  append: Operations.operation({ fields: { path, ...body }, about: quoted, execute: (payload, job) => append(site, payload, job) }),
+  append: Operations.operation({ fields: { path, ...Body.fields }, about: quoted, execute: (payload, job) => append(site, payload, job) }),
   copy: Operations.operation({
     repeatable: true,
     fields: { from: path, to: path },

@@ -65,6 +65,18 @@ export const list = <A>(item: Field<A>, most: number): Field<ReadonlyArray<A>> =
   }
 })
 
+/** A record with the fields of a shape, and no other. */
+export const record = <S extends Shape>(shape: S): Field<Of<S>> => ({
+  expected: `an object with ${Object.entries(shape).map(([name, { expected }]) => `${name}: ${expected}`).join(", ")}`,
+  read: (value) => {
+    try {
+      return value === undefined ? undefined : { value: decode(shape, value, (problem) => new Error(problem)) }
+    } catch {
+      return undefined
+    }
+  }
+})
+
 /** A record of at most `most` texts. */
 export const texts = (each: Field<string>, most: number): Field<Readonly<Record<string, string>>> =>
   guarded(`an object of at most ${most} entries, each ${each.expected}`, (value): value is Readonly<Record<string, string>> =>

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { constants } from "node:fs"
+import { constants, type Stats } from "node:fs"
 import { type FileHandle, lstat, mkdir, open, realpath } from "node:fs/promises"
 import { basename, dirname, join, sep } from "node:path"
 import { Channel } from "systole"
@@ -34,6 +34,18 @@ export interface Located {
   readonly entry: string
   /** The file or folder to use: the entry, or the target of its link. */
   readonly target: string
+}
+
+/** The kinds of entries that are opened, each with its test and its name. */
+const kinds = {
+  file: [(stats: Stats) => stats.isFile(), "regular file"],
+  fifo: [(stats: Stats) => stats.isFIFO(), "FIFO"],
+  socket: [(stats: Stats) => stats.isSocket(), "socket"]
+} as const
+
+/** An entry to open: a regular file unless given. */
+export interface Wanted extends Pick<Located, "path" | "target"> {
+  readonly kind?: keyof typeof kinds
 }
 
 /** The rules of paths, each with its breach as a message. */
@@ -105,15 +117,16 @@ export class Jail {
     return this.within(at.path, dirname(at.target), (folder) => this.openIn(folder, at, flags))
   }
 
-  /** Opens a regular file of an open folder without following a link. The file is closed if its place is not below the root. */
-  async openIn(folder: OpenFolder, { path, target }: Pick<Located, "path" | "target">, flags: number): Promise<FileHandle> {
+  /** Opens an entry of an open folder without following a link. It is closed if its place is not below the root. */
+  async openIn(folder: OpenFolder, { kind = "file", path, target }: Wanted, flags: number): Promise<FileHandle> {
     const all = flags | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
     const handle = await this.unlinked(path, open(folder.at(basename(target)), all, 0o666))
     try {
       const { isAnchored, real } = await this.found()
       const place = isAnchored ? await placeOf(handle) : await this.unlinked(path, realpath(target))
       if (place === undefined || !isBelow(place, real)) throw this.refused(path, LINKED)
-      if (!(await handle.stat()).isFile()) throw Channel.fail("io/kind", `${JSON.stringify(path)} is no regular file`, { errno: -22 })
+      const [isKind, name] = kinds[kind]
+      if (!isKind(await handle.stat())) throw Channel.fail("io/kind", `${JSON.stringify(path)} is no ${name}`, { errno: -22 })
       return handle
     } catch (error) {
       await handle.close()

@@ -11,7 +11,7 @@ import { type FileHandle, open, opendir, readlink } from "node:fs/promises"
 import { join } from "node:path"
 
 /** The place of an open file or folder by its number, on Linux. */
-const wayOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`
+export const wayOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`
 
 /** The real path of an open file or folder; `undefined` on a host that does not show it. */
 export const placeOf = (handle: FileHandle): Promise<string | undefined> => readlink(wayOf(handle)).catch(() => undefined)
@@ -31,6 +31,11 @@ export class OpenFolder {
   static async open(real: string, isAnchored: boolean): Promise<OpenFolder> {
     const handle = await open(real, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0))
     return new OpenFolder(handle, isAnchored ? wayOf(handle) : real)
+  }
+
+  /** Whether the host has paths through open folders. */
+  get isAnchored(): boolean {
+    return this.way === wayOf(this.handle)
   }
 
   /** The real path of the folder now; `undefined` on a host that does not show it. */

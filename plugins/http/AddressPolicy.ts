@@ -80,6 +80,12 @@ const entryOf = (text: string): Entry | undefined => {
  */
 export const isEntry = (text: string): boolean => entryOf(text) !== undefined
 
+/**
+ * Tests whether a text is a host: a name in lower case, or an address without brackets.
+ */
+export const isHost = (text: string): boolean =>
+  IpAddress.parse(text) !== undefined || (!text.startsWith("*") && nameForm.test(text))
+
 const named = (entry: Entry, host: string): boolean =>
   entry.name.startsWith("*") ? host.endsWith(entry.name.slice(1)) : entry.name === host
 

@@ -4,9 +4,8 @@
  * @module
  */
 import { Channel } from "systole"
+import * as Addresses from "./Addresses.ts"
 import type { AddressPolicy } from "./AddressPolicy.ts"
-import * as Deadline from "./Deadline.ts"
-import * as IpAddress from "./IpAddress.ts"
 import * as OriginHeaders from "./OriginHeaders.ts"
 import * as RetryAfter from "./RetryAfter.ts"
 import * as TargetUrl from "./TargetUrl.ts"
@@ -43,20 +42,6 @@ export interface Exchange extends Answer {
 
 const refuse = (reason: string) => Channel.fail("http/refused", reason, { errno: -13 })
 
-/** The addresses to which a connection may go: all of a name are checked, and none is resolved again. */
-const checked = async ({ policy, transport }: HttpClient, url: URL, signal: AbortSignal): Promise<ReadonlyArray<string>> => {
-  const target = TargetUrl.targetOf(url)
-  const refusal = policy.target(target)
-  if (refusal !== undefined) throw refuse(refusal)
-  if (transport.resolve === undefined) return []
-  if (IpAddress.parse(target.host) !== undefined) return [target.host]
-  const addresses = await Deadline.orAborted(transport.resolve(target.host), signal)
-  const reason = addresses.map((address) => policy.address(target, address)).find((each) => each !== undefined)
-  if (reason !== undefined) throw refuse(reason)
-  if (addresses.length === 0) throw Channel.fail("io/unreachable", `${target.host} has no address`, { errno: -3008, retryable: true })
-  return addresses
-}
-
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** The headers that describe a body, which a request without one does not have. */
@@ -85,7 +70,8 @@ interface Attempt {
 
 const once = async (client: HttpClient, request: HttpRequest, { origin, signal }: Attempt): Promise<Exchange> => {
   const url = TargetUrl.parse(request.url)
-  const addresses = await checked(client, url, signal)
+  const { policy, transport: { resolve } } = client
+  const addresses = await Addresses.checked(TargetUrl.targetOf(url), { policy, resolve, refuse, signal })
   const { body, method } = request
   const headers = OriginHeaders.added(client.headers, url, request.headers)
   const isNamed = url.origin === origin

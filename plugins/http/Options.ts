@@ -33,17 +33,23 @@ const entries = Fields.or(
   []
 )
 
-/** The fields of the options. */
-export const fields = {
+/** The bounds of attempts. */
+export const attempts = {
+  timeoutMs: Fields.or(Fields.count(1, MAX_TIMEOUT), TIMEOUT),
+  jobs: Fields.or(Fields.count(1, MAX_JOBS), JOBS)
+}
+
+/** The addresses that a channel reaches, and TLS. */
+export const reach = {
   allow: entries,
   deny: entries,
-  timeoutMs: Fields.or(Fields.count(1, MAX_TIMEOUT), TIMEOUT),
-  maxRetryAfterMs: Fields.or(Fields.count(0, MAX_TIMEOUT), RETRY_AFTER),
-  jobs: Fields.or(Fields.count(1, MAX_JOBS), JOBS),
   ca: Fields.optional(Secret.field),
   cert: Fields.optional(Secret.field),
   key: Fields.optional(Secret.field)
 }
+
+/** The fields of the options. */
+export const fields = { ...reach, ...attempts, maxRetryAfterMs: Fields.or(Fields.count(0, MAX_TIMEOUT), RETRY_AFTER) }
 
 /** The decoded options. */
 type Options = Fields.Of<typeof fields>
@@ -62,7 +68,15 @@ export interface Configured extends World {
   readonly headers?: OriginHeaders
 }
 
-const tlsOf = ({ plugin, settings }: Configured, options: Options): SocketTransport.Tls => {
+/**
+ * TLS as the options name it.
+ *
+ * @throws InvalidPlugin
+ */
+export const tlsOf = (
+  { plugin, settings }: Pick<Configured, "plugin" | "settings">,
+  options: Fields.Of<typeof reach>
+): SocketTransport.Tls => {
   const read = (option: "ca" | "cert" | "key") =>
     options[option] === undefined ? undefined : Secret.read(options[option], { option, plugin, settings })
   const [ca, cert, key] = [read("ca"), read("cert"), read("key")]

@@ -8,6 +8,7 @@
  */
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { Redacted } from "systole"
+import * as Addresses from "./Addresses.ts"
 import { targetOf } from "./TargetUrl.ts"
 import type { Answer, Headers, Outgoing, Transport } from "./Transport.ts"
 
@@ -17,12 +18,6 @@ export interface Tls {
   readonly cert?: string
   readonly key?: Redacted.Redacted
 }
-
-/** The most addresses of a name that are tried. */
-const TRIES = 8
-
-/** The errors of a connection that sent no byte, so the next address can be tried. */
-const UNCONNECTED: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"])
 
 const pairsOf = (raw: ReadonlyArray<string>): Headers =>
   Array.from({ length: raw.length / 2 }, (_, i) => [raw[2 * i] ?? "", raw[2 * i + 1] ?? ""] as const)
@@ -101,22 +96,6 @@ const sendTo = (outgoing: Outgoing, address: string, tls: Tls): Promise<Answer> 
  * The sockets of this host.
  */
 export const make = (tls: Tls): Transport => ({
-  resolve: async (name) => {
-    const found = await process.getBuiltinModule("node:dns").promises.lookup(name, { all: true, verbatim: true })
-    // IPv4 first: a network without IPv6 swallows the packets, and the connection fails only after minutes.
-    return found.sort((a, b) => a.family - b.family).map(({ address }) => address)
-  },
-  send: async (outgoing) => {
-    const [first = "", ...others] = outgoing.addresses.slice(0, TRIES)
-    let failure: unknown
-    for (const address of [first, ...others]) {
-      try {
-        return await sendTo(outgoing, address, tls)
-      } catch (error) {
-        if (!UNCONNECTED.has((error as { readonly code?: unknown }).code)) throw error
-        failure = error
-      }
-    }
-    throw failure
-  }
+  resolve: Addresses.resolve,
+  send: (outgoing) => Addresses.connected(outgoing.addresses, (address) => sendTo(outgoing, address, tls))
 })

@@ -21,6 +21,8 @@ export const severities = {
   "enzyme/held": "sev:warn",
   "flow/outgrown": "sev:crit",
   "io/channel-impaired": "sev:crit",
+  "io/connection": "sev:warn",
+  "io/inbound": "sev:warn",
   "io/late": "sev:warn",
   "io/thrown": "sev:warn",
   "label/declassified": "sev:debug",

@@ -67,6 +67,14 @@ const texts: Readonly<Record<Topic, Omit<TopicDescription, "severity">>> = {
     means: "A job of a channel did not end after its abort. Its room is given to other jobs, as often as the channel has room",
     remedy: "Let each job of the channel end when its signal is aborted; start the process again, which ends the hung jobs"
   },
+  "io/connection": {
+    means: "A configured connection of a channel cannot be opened, or ended. It is opened again after 1 to 64 s",
+    remedy: "Start the other side, or correct the options of the channel; a space that is detached takes messages after its release"
+  },
+  "io/inbound": {
+    means: "Messages of a configured connection wait, because their space is full, or were dropped. It is reported once for a connection",
+    remedy: "Correct the messages of the other side or the signal of the channel; let the space handle its waiting signals"
+  },
   "io/late": {
     means: "A request completed after it was cancelled, taken back or timed out. Its result was dropped",
     remedy: "Use a longer deadline if the result was wanted; the other side may have done the work"

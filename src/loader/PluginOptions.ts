@@ -35,14 +35,32 @@ interface Attempts {
   readonly jobs?: number
 }
 
-/** The addresses that a channel over HTTP reaches, and its times. */
-interface Reach extends Tls, Attempts {
+/** The addresses that a channel reaches. */
+interface Addresses extends Tls {
   /** Names, addresses and networks beside the public addresses. */
   readonly allow?: ReadonlyArray<string>
   /** Names, addresses and networks that it does not reach. */
   readonly deny?: ReadonlyArray<string>
+}
+
+/** The addresses that a channel over HTTP reaches, and its times. */
+interface Reach extends Addresses, Attempts {
   /** The longest wait for which an answer can ask, in milliseconds; 1 hour unless given. */
   readonly maxRetryAfterMs?: number
+}
+
+/** The connections of a channel, and the messages of the one that stays open. */
+interface Connections extends Attempts {
+  /** The bytes of an answer, and of what is written; 1 MiB unless given. */
+  readonly maxBytes?: number
+  /** The bytes of a message of the connection that stays open; 64 KiB unless given, at most 1 MiB. */
+  readonly maxMessage?: number
+  /** The form of the messages of the connection that stays open. */
+  readonly messages?: "lines" | "length-prefixed" | "datagram"
+  /** The signal that each message becomes, in a space: its payload is `{ text }`, or `{ data }` with `as: "bytes"`. */
+  readonly inbound?: { readonly space: string; readonly signal: string; readonly as?: "text" | "bytes" }
+  /** Whether an exchange may be executed again. */
+  readonly repeatable?: boolean
 }
 
 /** A bucket with the S3 protocol. */
@@ -148,6 +166,16 @@ export interface ChannelOptions {
     readonly file?: string
   }
   readonly s3: S3Bucket & { readonly maxBytes?: number; readonly maxRetryAfterMs?: number }
+  readonly pipe: Connections & {
+    /** The folder of its sockets and FIFOs; `pipes` unless given. */
+    readonly root?: string
+    /** The socket or FIFO to which a connection stays open. */
+    readonly connect?: { readonly path: string }
+  }
+  readonly socket: Addresses & Connections & {
+    /** The other side of the connection that stays open; over TCP unless given. */
+    readonly connect?: { readonly host: string; readonly port: number; readonly protocol?: "tcp" | "tls" | "udp" }
+  }
   readonly timer: NoOptions
   readonly worker: {
     /** The module whose exports it runs. */

@@ -76,6 +76,35 @@ export interface JobResult {
   readonly bytes?: number
 }
 
+/** A signal that a channel makes of a message which arrives by itself. */
+export interface InboundSignal {
+  /** Its own id, `<channel>:<connection>:<n>`, under which a space takes it once. */
+  readonly id: string
+  readonly signal: string
+  readonly payload: Value
+}
+
+/** The signals that a space took. */
+export interface Taken {
+  /** The number of the first ones that are durable. */
+  readonly taken: number
+  /**
+   * The refusal of the one after them. The channel drops that one, offers it again after a wait, or closes the connection, whose space
+   * is detached. A signal that is offered again with its id is handled once.
+   */
+  readonly refused?: { readonly then: "drop" | "wait" | "close"; readonly error: ChannelError }
+}
+
+/** The way from a channel into spaces, for messages which arrive by themselves. */
+export interface Ingress {
+  /** Whether a space takes such signals: a detached one does not, nor one that is being imported. */
+  readonly admits: (space: string) => Promise<boolean>
+  /** Has a space take signals in their order, with the label of the channel. Resolves once they are durable. */
+  readonly take: (space: string, signals: ReadonlyArray<InboundSignal>) => Promise<Taken>
+  /** Reports trouble with a connection or with its messages. */
+  readonly report: (topic: "io/connection" | "io/inbound", note: string) => void
+}
+
 /** The declaration of one opcode. */
 export interface OpcodeDeclaration {
   /** Whether a request in progress at the end of a process may be executed again, with the same key. Default: false. */
@@ -116,6 +145,11 @@ export interface Definition {
    * wait. The space may close meanwhile.
    */
   readonly notBefore?: (request: DelayedRequest) => number | undefined
+  /**
+   * Begins to take messages which arrive by themselves, once, when the spaces of the runtime run: under `systole dev`, `systole start`
+   * and in an embedded runtime, and never on Workers.
+   */
+  readonly begin?: (ingress: Ingress) => void
   /** Releases the resources of the channel at the end of the process. */
   readonly close?: () => Promise<void>
 }
@@ -210,7 +244,7 @@ const opcodeName = /^[a-z0-9][a-z0-9_:.-]{0,62}$/
 
 /** The reason for which a channel is refused, if any. */
 export const refusal = (channel: Channel): string | undefined => {
-  const { abortMillis = 0, execute, hosts, id, jobs = 1, opcodes, provider, telemetry = id, timeoutMs = 1 } = channel
+  const { abortMillis = 0, begin, execute, hosts, id, jobs = 1, opcodes, provider, telemetry = id, timeoutMs = 1 } = channel
   if (!channelId.test(id)) return `the id ${JSON.stringify(id)} may hold a-z, 0-9, _ and -, and begins with a letter or a digit`
   if (typeof provider !== "string" || Name.refusal(provider) !== undefined) return "its provider is no name, such as fetch"
   if (Name.refusal(telemetry) !== undefined) return `its telemetry is ${JSON.stringify(telemetry)}; give a name such as ${id}`
@@ -225,5 +259,6 @@ export const refusal = (channel: Channel): string | undefined => {
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > LONGEST) {
     return `its timeoutMs is ${String(timeoutMs)}; give a whole number of milliseconds from 1 to ${LONGEST}`
   }
+  if (begin !== undefined && typeof begin !== "function") return "its begin is not a function"
   return typeof execute === "function" ? undefined : "its execute is not a function"
 }

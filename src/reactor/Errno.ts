@@ -22,7 +22,7 @@ const table: ReadonlyArray<readonly [code: string, retryable: boolean, names: Re
   ["io/denied", false, { EACCES: -13, EPERM: -1, EROFS: -30, NotCapable: -13, PermissionDenied: -13 }],
   ["io/exists", false, { EEXIST: -17, ENOTEMPTY: -39, AlreadyExists: -17 }],
   ["io/kind", false, { ENOTDIR: -20, EISDIR: -21, ELOOP: -40, NotADirectory: -20, IsADirectory: -21, FilesystemLoop: -40 }],
-  ["io/invalid", false, { EINVAL: -22, ENAMETOOLONG: -36, E2BIG: -7, EXDEV: -18 }],
+  ["io/invalid", false, { EINVAL: -22, EMSGSIZE: -90, ENAMETOOLONG: -36, E2BIG: -7, EXDEV: -18 }],
   ["io/space", true, { ENOSPC: -28, EDQUOT: -122, EFBIG: -27 }],
   ["io/busy", true, { EAGAIN: -11, EBUSY: -16, EMFILE: -24, ENFILE: -23, ENOMEM: -12, ETXTBSY: -26, Busy: -16, WouldBlock: -11 }],
   ["io/timeout", true, {
@@ -30,7 +30,7 @@ const table: ReadonlyArray<readonly [code: string, retryable: boolean, names: Re
     TimeoutError: -110, TimedOut: -110
   }],
   ["io/unreachable", true, {
-    ECONNREFUSED: -111, ECONNRESET: -104, ECONNABORTED: -103, EHOSTUNREACH: -113, ENETUNREACH: -101, ENETDOWN: -100, EPIPE: -32,
+    ECONNREFUSED: -111, ECONNRESET: -104, ECONNABORTED: -103, EHOSTUNREACH: -113, ENETUNREACH: -101, ENETDOWN: -100, ENXIO: -6, EPIPE: -32,
     ENOTFOUND: -3008, EAI_NONAME: -3008, EAI_NODATA: -3007, EAI_FAIL: -3004, EAI_AGAIN: -3001, UND_ERR_SOCKET: -104,
     ConnectionRefused: -111, ConnectionReset: -104, ConnectionClosed: -104,
     ConnectionAborted: -103, BrokenPipe: -32, FailedToOpenSocket: -111

@@ -21,6 +21,7 @@ import { CurrentReporter, type Reporter } from "../../diagnostic/Reporter.ts"
 import * as App from "../../ingress/App.ts"
 import * as Webhooks from "../../ingress/Webhooks.ts"
 import type { Slice } from "../../ingress/route/Slice.ts"
+import { Runner } from "../../ingress/wire/Runner.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as Fibers from "../../kernel/model/Fibers.ts"
 import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
@@ -48,6 +49,7 @@ import * as CallPlace from "../guard/CallPlace.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostAccess from "../host/HostAccess.ts"
 import * as KeyPlace from "../host/KeyPlace.ts"
+import * as InboundSignals from "./InboundSignals.ts"
 import * as Jwts from "./Jwts.ts"
 import * as HostHash from "../host/HostHash.ts"
 import * as HostVersion from "../host/HostVersion.ts"
@@ -163,19 +165,35 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   const app = App.make({ slices, kernel, hash, signer }, rules)
   const reloads = Reloads.make({ found: registered, sources, configuration, reporter, context: Context.merge(host, context) })
   const backUp = yield* scheduled(config, root, { kernel, hash, telemetry, report, maker: { hash, signer } })
-  const resumeKernel = Effect.catch(kernel.resume, (error) => Effect.sync(() => report(error)))
-  const warmPages = Effect.ignore(Effect.tryPromise({ try: warm, catch: report }))
+  const inbound = InboundSignals.begin(channels, { kernel, reporter, runner: new Runner(telemetry.context, hold) })
   return {
     found: registered,
     reloads,
     kernel,
     app,
     localToken,
-    resume: Effect.andThen(watchdog.start, Effect.andThen(resumeKernel, warmPages)),
+    resume: Effect.andThen(watchdog.start, resumed({ kernel, inbound, report, warm })),
     backUp,
     closeStreams: () => closing.abort()
   }
 })
+
+/** The parts of a project that begin to work. */
+interface Resumed {
+  readonly kernel: Kernel["Service"]
+  /** Begins the channels that take messages. */
+  readonly inbound: Effect.Effect<void>
+  readonly report: (failure: unknown) => void
+  /** Bundles the modules of the pages. */
+  readonly warm: () => Promise<unknown>
+}
+
+/** Resumes the spaces, then the channels, and prepares the pages. */
+const resumed = ({ inbound, kernel, report, warm }: Resumed): Effect.Effect<void> => {
+  const spaces = Effect.catch(kernel.resume, (error) => Effect.sync(() => report(error)))
+  const pages = Effect.ignore(Effect.tryPromise({ try: warm, catch: report }))
+  return Effect.andThen(spaces, Effect.andThen(inbound, pages))
+}
 
 /** The begin of the scheduled backups, which end with the scope. */
 const scheduled = Effect.fnUntraced(function*({ backup }: Config.Config, root: string, parts: Omit<Backup.Parts, "encrypt" | "folder">) {

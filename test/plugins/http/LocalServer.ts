@@ -50,6 +50,11 @@ export class LocalServers {
     return { ...await this.listen(createSocketServer(connected), { address: "127.0.0.1", port: 0, protocol: "http" }), seen: [] }
   }
 
+  /** Starts a server of bare connections on a port. */
+  async open(port: number, connected: (socket: Socket) => void): Promise<void> {
+    await this.listen(createSocketServer(connected), { address: "127.0.0.1", port, protocol: "http" })
+  }
+
   private async listen(
     server: Server | SocketServer,
     { address, port, protocol }: { readonly address: string; readonly port: number; readonly protocol: string }

@@ -1,0 +1,105 @@
+/**
+ * Connections of TCP, TLS and UDP to addresses that were checked.
+ *
+ * @module
+ */
+import { createSocket } from "node:dgram"
+import { connect as connectTcp } from "node:net"
+import { connect as connectTls } from "node:tls"
+import { Channel, Redacted } from "systole"
+import { type Callbacks, type Dial, type Duplex, opened } from "../connection/Duplex.ts"
+import * as Addresses from "../http/Addresses.ts"
+import type { AddressPolicy, Target } from "../http/AddressPolicy.ts"
+import * as IpAddress from "../http/IpAddress.ts"
+import type { Tls } from "../http/SocketTransport.ts"
+
+/** A protocol over IP. */
+export type Protocol = "tcp" | "tls" | "udp"
+
+/** The other side of a connection. */
+export interface Place extends Target {
+  readonly protocol: Protocol
+}
+
+/** The rules of a channel, and its TLS. */
+export interface Site {
+  readonly policy: AddressPolicy
+  readonly tls: Tls
+}
+
+/** The time without bytes after which the host looks whether the other side is there, in milliseconds. */
+const KEEP_ALIVE = 60_000
+
+const refuse = (reason: string) => Channel.fail("socket/refused", reason, { errno: -13 })
+
+const tcp = (address: string, port: number, signal: AbortSignal): Promise<Duplex> => {
+  const socket = connectTcp({ host: address, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE })
+  return opened(socket, "connect", signal)
+}
+
+const tls = (address: string, { host, port, site }: Target & { readonly site: Site }, signal: AbortSignal): Promise<Duplex> => {
+  const { cert, key, ...trust } = site.tls
+  const own = cert !== undefined && key !== undefined ? { cert, key: Redacted.value(key) } : {}
+  const servername = host === address ? "" : host
+  const socket = connectTls({ host: address, port, servername, ...trust, ...own })
+  return opened(socket, "secureConnect", signal)
+}
+
+/** The errors of one datagram, which leave the socket as it is. */
+const PASSING: ReadonlySet<unknown> = new Set(["EMSGSIZE"])
+
+const udp = (address: string, port: number, signal: AbortSignal): Promise<Duplex> =>
+  new Promise((resolve, reject) => {
+    const family = IpAddress.parse(address)?.family === 6 ? "udp6" : "udp4"
+    const socket = createSocket(family)
+    let heard: Callbacks | undefined
+    let isOpen = true
+    const end = (error?: unknown): void => {
+      if (!isOpen) return
+      isOpen = false
+      signal.removeEventListener("abort", abort)
+      socket.close()
+      heard?.closed(error)
+    }
+    const abort = (): void => {
+      end()
+      reject(signal.reason)
+    }
+    socket.on("error", (error) => {
+      reject(error)
+      end(error)
+    })
+    // The host of a connected socket takes the datagrams of its other side alone.
+    socket.on("message", (bytes) => heard?.data(bytes))
+    if (signal.aborted) return abort()
+    signal.addEventListener("abort", abort, { once: true })
+    const write: Duplex["write"] = (bytes) => new Promise((done, fail) => {
+      if (!isOpen) return fail(Object.assign(new Error("the socket is closed"), { code: "ECONNRESET" }))
+      socket.send(bytes, (error) => {
+        if (error === null || error === undefined) return done()
+        fail(error)
+        if (!PASSING.has((error as { readonly code?: unknown }).code)) end(error)
+      })
+    })
+    const duplex: Duplex = {
+      hear: (callbacks) => {
+        heard = callbacks
+        if (!isOpen) callbacks.closed()
+      },
+      write, end: () => end(), pause: () => undefined, resume: () => undefined, close: () => end()
+    }
+    socket.connect(port, address, () => {
+      signal.removeEventListener("abort", abort)
+      resolve(duplex)
+    })
+  })
+
+/** The dial of a place. @throws ChannelError `socket/refused` for an address that the policy refuses */
+export const to = ({ host, port, protocol }: Place, site: Site): Dial => async (signal) => {
+  const { policy } = site
+  const addresses = await Addresses.checked({ host, port }, { policy, resolve: Addresses.resolve, refuse, signal })
+  return Addresses.connected(addresses, (address) => {
+    if (protocol === "udp") return udp(address, port, signal)
+    return protocol === "tls" ? tls(address, { host, port, site }, signal) : tcp(address, port, signal)
+  })
+}
