@@ -3,7 +3,7 @@
  *
  * | opcode | payload | value | repeatable |
  * |---|---|---|---|
- * | `exchange` | `{ path }`, `until?`, `maxBytes?`, `text`, `data` or `content` | `{ bytes, text }` or `{ bytes, content }` | by option |
+ * | `exchange` | `{ path }`, and a body | `{ bytes, text }` or `{ bytes, content }` | no |
  * | `send` | `text`, `data` or `content` | `{ bytes }` | no: it would be sent twice |
  *
  * A path is relative to the option `root`, by default `<project>/pipes`, and leads to a Unix socket or a FIFO, which another program

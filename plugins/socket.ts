@@ -3,13 +3,14 @@
  *
  * | opcode | payload | value | repeatable |
  * |---|---|---|---|
- * | `exchange` | `{ host, port, protocol? }`, `until?`, `maxBytes?`, `text`, `data` or `content` | `{ bytes, text }`, or `content` | by option |
+ * | `exchange` | `{ host, port, protocol? }`, and a body | `{ bytes, text }` or `{ bytes, content }` | no |
  * | `send` | `text`, `data` or `content` | `{ bytes }` | no: it would be sent twice |
  *
- * `exchange` connects, writes, reads and closes. It is repeatable with the option `repeatable`. `protocol` is `"tcp"` unless given, `"tls"` or `"udp"`. `until` is the end of the
- * answer: `{ bytes: number }`, `{ delimiter: text }`, which is no part of the value, `"close"`, which also ends what is written and is
- * the default, `"none"` for no answer, or `"datagram"`, the default of UDP. A connection that closes before is the failure `io/closed`.
- * Beyond `maxBytes` the connection is closed: `socket/size`. What is read after the end is dropped.
+ * `exchange` connects, writes, reads and closes. Its body is `text`, `data` or `content`, and may be absent. With the option
+ * `repeatable`, it is repeatable. `protocol` is `"tcp"` unless given, `"tls"` or `"udp"`. `until` is the end of the answer:
+ * `{ bytes: number }`, `{ delimiter: text }`, which is no part of the value, `"close"`, which also ends what is written and is the
+ * default, `"none"` for no answer, or `"datagram"`, the default of UDP. A connection that closes before is the failure `io/closed`.
+ * Beyond `maxBytes`, by default the option of that name, it is closed: `socket/size`. What is read after the end is dropped.
  *
  * With the option `connect`, the channel keeps a connection open, and has the opcode `send`. It ends when the host has taken the bytes,
  * which does not tell that the other side has read them. It waits for the connection. The connection opens again 1, 2, 4 … 64 s after
