@@ -31,8 +31,8 @@ import { Channel, type ChannelOptions, Enzyme, type PendingResult, Plugin, type 
 import * as Fields from "./channel/Fields.ts"
 import { Jail, path } from "./channel/Jail.ts"
 import * as Operations from "./channel/Operations.ts"
-import * as FrameFile from "./frame/FrameFile.ts"
-import { Frames } from "./frame/Frames.ts"
+import * as FrameSink from "./frame/FrameSink.ts"
+import { FrameTransfers } from "./frame/FrameTransfers.ts"
 import { AHEAD, type Known, SPAN } from "./frame/Spans.ts"
 
 /** Attempts of a request: the waits between them are 1, 2 and 4 beats. */
@@ -45,7 +45,7 @@ const parts = { history: Fields.optional(Fields.oneOf("all", "none")), content: 
 const quoted = ({ path }: { readonly path: string }): string => JSON.stringify(path.slice(0, 200))
 
 /** Makes the place of a frame. */
-export type Create = (path: string, begun: FrameFile.Begun) => Promise<FrameFile.Sink>
+export type Create = (path: string, begun: FrameSink.Begun) => Promise<FrameSink.Sink>
 
 /** The pieces of a frame. Its failures end it for good. */
 async function* pieces(job: Channel.Job, given: Fields.Of<typeof parts>): AsyncGenerator<Uint8Array> {
@@ -59,7 +59,7 @@ async function* pieces(job: Channel.Job, given: Fields.Of<typeof parts>): AsyncG
 }
 
 /** The operations over a place of frames. */
-export const operations = (jail: Jail, frames: Frames, create: Create): Operations.Operations => ({
+export const operations = (jail: Jail, frames: FrameTransfers, create: Create): Operations.Operations => ({
   begin: Operations.operation({
     repeatable: true,
     fields: { path, ...parts },
@@ -89,7 +89,7 @@ export const operations = (jail: Jail, frames: Frames, create: Create): Operatio
     about: quoted,
     execute: async ({ of, path }, { space }) => {
       const isOpen = await frames.drop({ space, of })
-      if (!isOpen) await FrameFile.drop(jail, path, { space, of })
+      if (!isOpen) await FrameSink.drop(jail, path, { space, of })
       return { value: { path }, bytes: 0 }
     }
   })
@@ -162,13 +162,13 @@ export default Plugin.make({
       frame: (settings) => {
         const { root } = Fields.options("frame", options, settings)
         const jail = new Jail(resolve(settings.root, root), "frame")
-        const frames = new Frames()
+        const frames = new FrameTransfers()
         return {
           provider: "frame",
           hosts: ["node", "deno", "bun"],
           target: jail.root,
           close: () => frames.close(),
-          ...Operations.channel(operations(jail, frames, (path, begun) => FrameFile.create(jail, path, begun)))
+          ...Operations.channel(operations(jail, frames, (path, begun) => FrameSink.create(jail, path, begun)))
         }
       }
     }

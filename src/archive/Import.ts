@@ -307,7 +307,7 @@ export class Import {
 
   private whole(type: Record.Type, record: Pick<Record.Record, "bytes" | "key">): void {
     const taker = this.takers[type]
-    if (taker === undefined) throw new Refusal("frame/unknown", `a snapshot has no records of type ${type}`)
+    if (taker === undefined) throw new Refusal("frame/unknown", `a ${this.header.kind} has no records of type ${type}`)
     taker(record)
   }
 

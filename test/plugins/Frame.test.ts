@@ -5,8 +5,8 @@ import { Channel, Reactor, type Space } from "systole"
 import { Jail } from "../../plugins/channel/Jail.ts"
 import * as Operations from "../../plugins/channel/Operations.ts"
 import { exported, operations } from "../../plugins/frame.ts"
-import * as FrameFile from "../../plugins/frame/FrameFile.ts"
-import { Frames } from "../../plugins/frame/Frames.ts"
+import * as FrameSink from "../../plugins/frame/FrameSink.ts"
+import { FrameTransfers } from "../../plugins/frame/FrameTransfers.ts"
 import { SPAN } from "../../plugins/frame/Spans.ts"
 import * as Spaces from "../archive/Spaces.ts"
 import { read } from "../frame/Frames.ts"
@@ -36,10 +36,10 @@ const withFrames = <A, E>(
 ) => Effect.gen(function*() {
   const folder = yield* SqliteFolder.folder
   const jail = new Jail(folder, "frame")
-  const frames = new Frames()
+  const frames = new FrameTransfers()
   const attempts = new Map<number, number>()
-  const create = async (path: string, begun: FrameFile.Begun): Promise<FrameFile.Sink> => {
-    const file = await FrameFile.create(jail, path, begun)
+  const create = async (path: string, begun: FrameSink.Begun): Promise<FrameSink.Sink> => {
+    const file = await FrameSink.create(jail, path, begun)
     return { ...file, write: async (bytes, at) => {
       const attempt = (attempts.get(at) ?? 0) + 1
       attempts.set(at, attempt)
@@ -127,7 +127,7 @@ describe("The channel frame", () => {
     const folder = yield* SqliteFolder.folder
     const jail = new Jail(folder, "frame")
     yield* Effect.promise(async () => {
-      const create = (of: string) => FrameFile.create(jail, "a", { space: "x", of })
+      const create = (of: string) => FrameSink.create(jail, "a", { space: "x", of })
       const [one, two] = [await create("1"), await create("2")]
       await one.write(new Uint8Array([1]), 0)
       await one.finish()

@@ -10,7 +10,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Printable from "../../diagnostic/Printable.ts"
 import * as Capability from "../../frame/Capability.ts"
-import { FrameReader, type FrameEnd } from "../../frame/FrameReader.ts"
+import { FrameReader, type FrameEnd, type FrameRecord } from "../../frame/FrameReader.ts"
 import type * as Header from "../../frame/Header.ts"
 import * as Signature from "../../frame/Signature.ts"
 import { hash } from "../../persistence/PureSha256.ts"
@@ -73,7 +73,7 @@ const counting = () => {
   const counts: Record<string, number> = {}
   return {
     counts,
-    see: ({ type }: FrameFile.FrameRecord): void => {
+    see: ({ type }: FrameRecord): void => {
       if (type !== "part") counts[type] = (counts[type] ?? 0) + 1
     }
   }

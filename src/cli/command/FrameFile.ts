@@ -18,7 +18,7 @@ import { concat } from "../../cell/Bytes.ts"
 import * as Redacted from "../../cell/Redacted.ts"
 import * as Chunk from "../../frame/Chunk.ts"
 import type { FrameRefused } from "../../frame/FrameRefused.ts"
-import { FrameReader } from "../../frame/FrameReader.ts"
+import { FrameReader, type FrameRecord } from "../../frame/FrameReader.ts"
 import * as Header from "../../frame/Header.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import * as Printable from "../../diagnostic/Printable.ts"
@@ -241,9 +241,6 @@ export const sizeOf = Effect.fnUntraced(function*(path: string) {
   const fs = yield* FileSystem.FileSystem
   return Number((yield* Effect.mapError(fs.stat(path), failedAt(path))).size)
 })
-
-/** A record of a frame, as a reader hands it on. */
-export type FrameRecord = Effect.Success<ReturnType<FrameReader["feed"]>>[number]
 
 /** A file of a new frame: what is written stands beside its name until the end. */
 export interface FrameOutput {

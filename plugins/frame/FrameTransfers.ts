@@ -5,7 +5,7 @@
  */
 import { clearTimeout, setTimeout } from "node:timers"
 import { Channel } from "systole"
-import type { Begun, Sink } from "./FrameFile.ts"
+import type { Begun, Sink } from "./FrameSink.ts"
 import { AHEAD, type Known, SPAN, Spans } from "./Spans.ts"
 
 /** The time without a request after which a frame is dropped: 10 minutes. A pinned space removes no old beats meanwhile. */
@@ -29,7 +29,7 @@ const keyOf = ({ of, space }: Begun): string => `${space} ${of}`
 /**
  * The frames in progress, each by the request that began it. They are in memory: a restart ends them.
  */
-export class Frames {
+export class FrameTransfers {
   private readonly open = new Map<string, Frame>()
 
   /** Begins a frame, again if an attempt before did. */
