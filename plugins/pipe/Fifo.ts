@@ -18,6 +18,9 @@ const LAST = 100
 /** The bytes of one read. */
 const PART = 65_536
 
+/** The bytes of one write: a FIFO takes as many whole or not at all, on each host. */
+const PIECE = 512
+
 /** A FIFO that is open without waiting. */
 export interface Fifo {
   readonly handle: FileHandle
@@ -103,7 +106,7 @@ export const writing = ({ handle, sleep }: Fifo): Duplex => {
     let wait = FIRST
     for (let at = 0; at < bytes.length;) {
       if (ending.signal.aborted) throw Object.assign(new Error("the FIFO is closed"), { code: "ECONNRESET" })
-      const written = await attempt(handle.write(bytes, at, bytes.length - at, null))
+      const written = await attempt(handle.write(bytes, at, Math.min(PIECE, bytes.length - at), null))
       at += written?.bytesWritten ?? 0
       wait = written === undefined ? Math.min(2 * wait, LAST) : FIRST
       if (written === undefined) await sleep(wait, ending.signal)

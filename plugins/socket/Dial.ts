@@ -48,6 +48,12 @@ const tls = (address: string, { host, port, site }: Target & { readonly site: Si
 /** The errors of one datagram, which leave the socket as it is. */
 const PASSING: ReadonlySet<unknown> = new Set(["EMSGSIZE"])
 
+/** Whether two texts are one address. */
+const isSame = (one: string, other: string): boolean => {
+  const [first, second] = [IpAddress.parse(one), IpAddress.parse(other)]
+  return first !== undefined && first.family === second?.family && first.bits === second.bits
+}
+
 const udp = (address: string, port: number, signal: AbortSignal): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     const family = IpAddress.parse(address)?.family === 6 ? "udp6" : "udp4"
@@ -69,8 +75,8 @@ const udp = (address: string, port: number, signal: AbortSignal): Promise<Duplex
       reject(error)
       end(error)
     })
-    // The host of a connected socket takes the datagrams of its other side alone.
-    socket.on("message", (bytes) => heard?.data(bytes))
+    // Deno gives a connected socket the datagrams of others, too.
+    socket.on("message", (bytes, from) => from.port === port && isSame(from.address, address) ? heard?.data(bytes) : undefined)
     if (signal.aborted) return abort()
     signal.addEventListener("abort", abort, { once: true })
     const write: Duplex["write"] = (bytes) => new Promise((done, fail) => {

@@ -1,11 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Kernel, type Channel, type Space } from "systole"
+import * as Embed from "systole/embed"
+import socket from "systole/plugins/socket"
 import { Reporter, type Told } from "../../src/diagnostic/Reporter.ts"
 import { Runner } from "../../src/ingress/wire/Runner.ts"
 import * as InboundSignals from "../../src/main/composition/InboundSignals.ts"
 import * as Spaces from "../archive/Spaces.ts"
 import { begun, enzyme } from "../kernel/TestSpace.ts"
+import { LocalServers } from "../plugins/http/LocalServer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const count = enzyme("count", (tx, { payload }) => {
@@ -47,6 +53,35 @@ const taken = Effect.fnUntraced(function*(space: Space, ingress: Channel.Ingress
 })
 
 describe("Signals of channels", () => {
+  it("N45 arrive in a runtime over its connection, before and after a restart", async () => {
+    const data = mkdtempSync(join(tmpdir(), "systole-inbound-"))
+    const servers = new LocalServers()
+    try {
+      let opened = 0
+      const { port } = await servers.sockets((each) => void each.write(`${++opened}\n${opened}\nhalf`))
+      const channels = {
+        wire: {
+          use: "socket",
+          options: {
+            allow: ["127.0.0.1"], connect: { host: "127.0.0.1", port }, messages: "lines", inbound: { space: "home", signal: "/signals/count" }
+          }
+        }
+      } as const
+      for (const seen of ["11", "1122"]) {
+        await using runtime = await Embed.open({
+          modules: [count, socket], public: true, config: { data, channels, tempo: 1, spaces: { create: "on-demand" } }
+        })
+        const space = await Effect.runPromise(runtime.kernel.space("home"))
+        const all = space.watch("/data/seen").pipe(Stream.takeUntil(({ value }) => value === seen), Stream.runDrain)
+        await Effect.runPromise(all)
+      }
+      assert.strictEqual(opened, 2)
+    } finally {
+      await servers.close()
+      rmSync(data, { recursive: true, force: true })
+    }
+  })
+
   it.effect("N45 are handled in their order, and once if they are offered again", () =>
     within({}, (space, ingress) => Effect.gen(function*() {
       const signals = ["a", "b", "c"].map((text, n) => signal(n + 1, text))

@@ -34,6 +34,11 @@ export const right = [
       tools: { use: "shell", options: { allow: ["true", { program: "tar", args: "any" }] } },
       work: { use: "worker", options: { module: "work.ts" } },
       out: { use: "webhook-out", options: { secrets: [{ env: "SECRET" }] } },
+      scales: {
+        use: "socket",
+        options: { connect: { host: "a.example", port: 1, protocol: "tls" }, messages: "lines", inbound: { space: "home", signal: "/signals/a" } }
+      },
+      local: { use: "pipe", options: { root: "pipes", connect: { path: "a" } } },
       paper: { use: "printer", options: { tray: 1 } }
     }
   }),
