@@ -301,6 +301,9 @@ const remove = (at: Place, settings: Settings): void => {
   for (const file of [markerOf(at), at.place, `${at.place}-wal`, `${at.place}-shm`]) rmSync(file, { force: true })
 }
 
+/** SQLite's words for a full disk, which a file of shared memory cannot tell from a broken one. */
+const FULL = /disk is full|disk I\/O error/
+
 /** Writes the log into the file. Throws `StoreLocked` if another process has the file open. */
 const emptyLog = (at: Place, settings: Settings): void => {
   try {
@@ -313,7 +316,8 @@ const emptyLog = (at: Place, settings: Settings): void => {
     }
   } catch (cause) {
     const error = failure(at, cause)
-    if (error.code !== "store/damaged") throw error
+    // A full disk has no room for the log. The removal is what makes room, so it goes on.
+    if (error.code !== "store/damaged" && !FULL.test(error.message)) throw error
   }
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Decrypter, Encrypter } from "age-encryption"
+import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption"
 
 /** Makes other bytes of a stream. */
 export type Change = (bytes: ReadableStream<Uint8Array>) => Promise<ReadableStream<Uint8Array>>
@@ -28,4 +28,10 @@ export const decrypter = (identities: ReadonlyArray<string>): Change => {
   const age = new Decrypter()
   for (const identity of identities) age.addIdentity(identity)
   return (bytes) => age.decrypt(bytes)
+}
+
+/** Makes an identity, and its recipient. */
+export const generated = async (): Promise<{ readonly identity: string; readonly recipient: string }> => {
+  const identity = await generateX25519Identity()
+  return { identity, recipient: await identityToRecipient(identity) }
 }

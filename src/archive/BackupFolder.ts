@@ -64,10 +64,13 @@ interface Parts {
   readonly hash: Hash["Service"]
 }
 
-const failedAt = (path: string) => ({ reason }: PlatformError.PlatformError): BackupFailed => {
+/** The reason of a failure of a file: the code of the host, such as `ENOSPC`, or the name of the failure. */
+export const reasonOf = ({ reason }: PlatformError.PlatformError): string => {
   const { code } = ("cause" in reason ? reason.cause ?? {} : {}) as { readonly code?: unknown }
-  return new BackupFailed({ path, reason: typeof code === "string" ? code : reason._tag })
+  return typeof code === "string" ? code : reason._tag
 }
+
+const failedAt = (path: string) => (error: PlatformError.PlatformError): BackupFailed => new BackupFailed({ path, reason: reasonOf(error) })
 
 /** The names in a folder; none where it is absent. */
 const names = (fs: FileSystem.FileSystem, path: string): Effect.Effect<ReadonlyArray<string>, BackupFailed> =>

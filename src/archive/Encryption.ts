@@ -15,7 +15,7 @@ import type { Change } from "./Age.ts"
 export const MAGIC = "age-encryption.org/v1\n"
 
 /** The text of `Age.ts` in a build that encrypts nothing, without the library. */
-export const NONE = "export const encrypter = undefined\nexport const decrypter = undefined"
+export const NONE = ["encrypter", "decrypter", "generated"].map((name) => `export const ${name} = undefined`).join("\n")
 
 /** A key of an encryption cannot be used. The message has no secret. */
 export class InvalidAgeKey extends Data.TaggedError("InvalidAgeKey")<{ readonly place: string; readonly form: string }> {
@@ -56,6 +56,17 @@ const changed = <E, X>(bytes: Stream.Stream<Uint8Array, E>, change: Change, fail
     return Stream.fromReadableStream({ evaluate: () => made, onError: failure })
   }))
 }
+
+/** Makes an identity, and the recipient to whom files are encrypted that it decrypts. A build without age makes none. */
+export const generate: Effect.Effect<{ readonly identity: Redacted.Redacted; readonly recipient: string }, InvalidAgeKey> =
+  Effect.flatMap(age, ({ generated }) =>
+    Effect.tryPromise({
+      try: async () => {
+        const { identity, recipient } = await generated()
+        return { identity: Redacted.make(identity), recipient }
+      },
+      catch: () => new InvalidAgeKey({ place: "This build", form: "identity" })
+    }))
 
 /** The encryption to recipients. `place` is told in a refusal. */
 export const encryptTo = (recipients: ReadonlyArray<string>, place: string): Effect.Effect<Encrypt, InvalidAgeKey> =>

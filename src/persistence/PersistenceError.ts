@@ -26,7 +26,8 @@ export class SpaceImporting extends Data.TaggedError("SpaceImporting")<{ readonl
 export class SpaceExists extends Data.TaggedError("SpaceExists")<{ readonly space: string }> {
   readonly code = "space/exists"
   override get message() {
-    return `There is a space "${this.space}" already, and nothing is imported into it. Give the import another name`
+    return `There is a space "${this.space}" already, and nothing is imported into it. Give another name, or delete that space for ` +
+      `good with: systole space delete ${this.space}`
   }
 }
 

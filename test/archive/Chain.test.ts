@@ -3,10 +3,10 @@ import { Effect, Stream } from "effect"
 import type { Space } from "systole"
 import * as Chain from "../../src/archive/Chain.ts"
 import { Imports } from "../../src/archive/Imports.ts"
-import * as Chunk from "../../src/frame/Chunk.ts"
 import { FrameRefused } from "../../src/frame/FrameRefused.ts"
 import { enzyme, replays, steps } from "../kernel/TestSpace.ts"
 import { bring, frameOf, type Node, node } from "./Nodes.ts"
+import { atChunk } from "./Spaces.ts"
 
 const modules = [
   enzyme("put", (tx, { payload }) => {
@@ -80,16 +80,10 @@ describe("a chain of frames", () => {
   }))
 })
 
-/** The place of a chunk in a frame; 0 for the header. */
-const atChunk = (bytes: Uint8Array, seq: number): number => {
-  if (seq === 0) return 0
-  let at = Chunk.OPENING + Chunk.lengthOf(bytes)
-  for (let i = 1; i < seq; i++) at += Chunk.HEAD + Chunk.numbers(bytes.subarray(at)).stored + Chunk.DIGEST
-  return at
-}
-
 const header = (kind: "snapshot" | "range", from: number, to: number): Chain.Placed["header"] =>
-  ({ kind, anchor: { beat: from, hash: from < 0 ? "" : `h${from}` }, head: { beat: to, hash: `h${to}` }, clock: to * 1000 })
+  ({
+    kind, origin: "home@1", anchor: { beat: from, hash: from < 0 ? "" : `h${from}` }, head: { beat: to, hash: `h${to}` }, clock: to * 1000
+  })
 
 const backups: ReadonlyArray<Chain.Placed> = [
   { path: "range 10-20", header: header("range", 10, 20) },
@@ -104,7 +98,7 @@ const paths = (until?: Chain.Until): ReadonlyArray<string> | string => {
   try {
     return Chain.choose(backups, until).map(({ path }) => path)
   } catch (error) {
-    if (error instanceof Chain.NoChain) return error.code
+    if (error instanceof Chain.NoChain) return `${error.code} ${error.message}`
     throw error
   }
 }
@@ -118,7 +112,18 @@ describe("the backups of a space", () => {
   })
 
   it("have no point before the oldest, and none where one between is missing", () => {
-    assert.strictEqual(paths({ time: 9_999 }), "backup/absent")
-    assert.strictEqual(paths(), "backup/gap")
+    assert.strictEqual(paths({ time: 9_999 }), "backup/absent There is no backup up to this point: the oldest is another one: " +
+      "--at 1970-01-01T00:00:10.000Z chooses beat 10 of snapshot 10")
+    assert.strictEqual(paths(), "backup/gap range 50-60 cannot be restored: range 50-60 follows beat 50, and no file that ends with it " +
+      "is there. --at 1970-01-01T00:00:40.000Z chooses beat 40 of snapshot 40")
+  })
+
+  it("have no end in another incarnation of the space that has fewer beats", () => {
+    const anew: Chain.Placed = { path: "anew", header: { ...header("snapshot", -1, 3), origin: "home@2", clock: 90_000 } }
+    const all = [...backups, anew]
+    assert.deepStrictEqual(Chain.choose(all), [anew])
+    assert.strictEqual(Chain.rivalOf(all, anew)?.path, "range 50-60")
+    const later: Chain.Placed = { ...anew, header: { ...anew.header, head: { beat: 70, hash: "h70" } } }
+    assert.isUndefined(Chain.rivalOf([...backups, later], later))
   })
 })

@@ -31,11 +31,6 @@ const quiet = over(MemoryStore.layer, (space) => Spaces.frameOf(space))
 
 const codeOf = (error: unknown): string => (error as { readonly code: string }).code
 
-/** The state of a space as its frame has it, without the beat that made it a copy. */
-const stateOf = (space: Space) => Effect.flatMap(Spaces.frameOf(space, { parts: { history: "none" } }), (frame) =>
-  Effect.map(Effect.promise(() => Spaces.recordsOf(frame)), (records) =>
-    records.filter(({ type }) => type !== "journal").map(({ bytes, key, type }) => `${type} ${key} ${new TextDecoder().decode(bytes)}`)))
-
 describe("A frame of a running space", () => {
   for (const [name, store] of Object.entries(stores)) {
     it.effect(`N31 is the state at its beat whatever runs meanwhile, with one root on every store: ${name}`, () => Effect.gen(function*() {
@@ -94,7 +89,7 @@ describe("A copy", () => {
         const shuffled = mixed.map((record) => record.type === "journal" ? present(journal.next().value) : record)
         const { pieces } = yield* Effect.promise(() => Frames.write(shuffled, header))
         yield* Spaces.take(kernel, Frames.whole({ pieces }), { space: `copy${seed}` })
-        states.push((yield* stateOf(yield* kernel.space(`copy${seed}`))).map((line) => line.replaceAll(`copy${seed}`, "copy")))
+        states.push((yield* Spaces.stateOf(yield* kernel.space(`copy${seed}`))).map((line) => line.replaceAll(`copy${seed}`, "copy")))
       }
       assert.isAbove(present(states[0]).length, 40)
       for (const state of states) assert.deepStrictEqual(state, states[0])

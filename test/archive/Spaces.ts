@@ -98,3 +98,16 @@ export const take = (kernel: Kernel["Service"], frame: Uint8Array, { size = 50_0
     for (let at = 0; at < frame.length; at += size) yield* importer.take(frame.subarray(at, at + size), 0)
     return yield* importer.end()
   }))
+
+/** The state of a space as its frame has it, without the beat that made it a copy. */
+export const stateOf = (space: Space) => Effect.flatMap(frameOf(space, { parts: { history: "none" } }), (frame) =>
+  Effect.map(Effect.promise(() => recordsOf(frame)), (records) =>
+    records.filter(({ type }) => type !== "journal").map(({ bytes, key, type }) => `${type} ${key} ${new TextDecoder().decode(bytes)}`)))
+
+/** The place of a chunk in a frame; 0 for the header. The seal ends with the frame. */
+export const atChunk = (bytes: Uint8Array, seq: number): number => {
+  if (seq === 0) return 0
+  let at = Chunk.OPENING + Chunk.lengthOf(bytes)
+  for (let i = 1; i < seq && at < bytes.length; i++) at += Chunk.HEAD + Chunk.numbers(bytes.subarray(at)).stored + Chunk.DIGEST
+  return at
+}

@@ -25,8 +25,8 @@ const apart = new Set(["node_modules", "dist"])
 
 /** The names of pages. */
 const names = new Set([
-  "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "GLOSSARY.md", "JOURNEY.md", "LABELS.md", "RULES.md", "SECURITY.md",
-  "TELEMETRY.md", "WHERE.md"
+  "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "GLOSSARY.md", "JOURNEY.md", "LABELS.md", "RECOVERY.md", "RULES.md",
+  "SECURITY.md", "TELEMETRY.md", "WHERE.md"
 ])
 
 const below = (folder: string): ReadonlyArray<string> =>

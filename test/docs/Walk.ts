@@ -6,8 +6,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs"
-import { join, relative } from "node:path"
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { join, relative, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import type { Server } from "../cli/Terminal.ts"
 import { terminal } from "../cli/Terminal.ts"
@@ -75,19 +75,28 @@ const curl = async (words: ReadonlyArray<string>): Promise<Ended> => {
   return { code: 0, output: await response.text() }
 }
 
+/** Removes a folder of the project. */
+const remove = ({ root: project }: Terminal, [, , folder = ""]: ReadonlyArray<string>): Ended => {
+  const path = resolve(project, folder)
+  assert.isFalse(relative(project, path).startsWith("..") || path === project, `${folder} is not in the project`)
+  rmSync(path, { recursive: true })
+  return { code: 0, output: "" }
+}
+
 /** Runs a command to its end. */
-const execute = (terminal: Terminal, line: string): Promise<Ended> => {
+const execute = async (terminal: Terminal, line: string): Promise<Ended> => {
   const words = Console.words(line)
   const [tool, name] = words
   if (tool === "curl") return curl(words)
   if (tool === "node" && name !== undefined) return program(terminal, words.slice(1))
   if (tool === "python3") return python(terminal, words)
+  if (tool === "rm" && name === "-rf") return remove(terminal, words)
   assert.deepStrictEqual([tool, name], ["npx", "systole"], `no test knows how to run ${line}`)
   return systole(terminal, words.slice(2))
 }
 
 /** Commands that change nothing: where an effect takes its time, they are asked again. */
-const reads = /^npx systole (?:cell (?:get|watch)|flow (?:show|watch)|rv ls|op show|dead ls|run (?:ls|show)|space state) /
+const reads = /^npx systole (?:backups ls|cell (?:get|watch)|flow (?:show|watch)|rv ls|op show|dead ls|run (?:ls|show)|space state) /
 
 /** How long a reading command is asked, in milliseconds, and the pause in between. */
 const [PATIENCE, PAUSE] = [60_000, 50]
@@ -121,12 +130,25 @@ const follow = async (terminal: Terminal, processes: Processes, command: Console
   if (/^npx systole (?:dev|start)\b/.test(line)) {
     await processes.server?.stop("SIGTERM")
     processes.server = await terminal.serve(...Console.words(line).slice(2))
+    return { pid: String(processes.server.pid) }
+  }
+  if (processes.server !== undefined && line === `kill -9 ${processes.server.pid}`) {
+    await processes.server.stop("SIGKILL")
+    processes.server = undefined
     return {}
   }
   if (!line.endsWith(" &")) return expect({ terminal, url: processes.server?.url ?? SHOWN }, command)
   const [child, first] = await background(terminal, line)
   processes.children.push(child)
   return Console.match(output, first) ?? assert.fail(`${line} printed ${first}`)
+}
+
+/** Writes the files of a section that name values, such as a key that a command printed, once their values are known. */
+const complete = (terminal: Terminal, blocks: ReadonlyArray<Pages.Block>, values: Console.Values): void => {
+  for (const { name, text } of blocks) {
+    const whole = Console.filled(text, values)
+    if (name !== "" && whole !== text) terminal.write(name, whole)
+  }
 }
 
 /** Follows a section, in a copy of an example where there is one: every file is written, every command run, every output compared. */
@@ -141,7 +163,11 @@ export const walk = (section: string, example?: string): Effect.Effect<void, nev
       const processes: Processes = { server: undefined, children: [] }
       let values: Console.Values = {}
       try {
-        for (const command of commands) values = { ...values, ...await follow(terminal, processes, Console.fill(command, values)) }
+        for (const command of commands) {
+          const found = await follow(terminal, processes, Console.fill(command, values))
+          values = { ...values, ...found }
+          if (Object.keys(found).length > 0) complete(terminal, blocks, values)
+        }
         await processes.server?.stop("SIGTERM")
       } finally {
         for (const child of processes.children) child.kill("SIGKILL")

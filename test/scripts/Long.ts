@@ -32,6 +32,7 @@ export const long: Readonly<Record<string, string>> = {
   "test/crash/Approval.test.ts": "test/flow/Timers.test.ts",
   "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
   "test/crash/Crash.test.ts": "test/kernel/space/Recovery.test.ts",
+  "test/crash/Imports.test.ts": "test/archive/Kills.test.ts",
   "test/crash/Upgrade.test.ts": "test/kernel/space/StoreUpgrade.test.ts",
   "test/examples/Shop.test.ts": "examples/shop/test/shop.test.ts",
   "test/faults/Faults.test.ts": "test/kernel/space/Recovery.test.ts",

@@ -2,18 +2,20 @@
  * `npm run crash [-- --kills 200] [--seed 1] [--host node|deno|bun]`: kills a
  * server over SQLite repeatedly, in which two events also end the process, and
  * counts lost and repeated handlings. With `--upgrade 10` or `--upgrade 11` it upgrades stores of that format under load instead,
- * and with `--older FOLDER` the version of that work tree takes them back before the upgrade is finished.
+ * and with `--older FOLDER` the version of that work tree takes them back before the upgrade is finished. With `--imports` it kills the
+ * server in the middle of imports instead.
  *
  * @module
  */
 import process from "node:process"
 import * as Crash from "../crash/Crash.ts"
+import * as Imports from "../crash/Imports.ts"
 import * as Upgrade from "../crash/Upgrade.ts"
 import { hosts } from "./Host.ts"
 import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 
-const { values: { host, kills, older, seed, upgrade } } = Options.read({
+const { values: { host, imports, kills, older, seed, upgrade } } = Options.read({
   script: "crash",
   about: "Kills a server over SQLite again and again, in which two events also end the process, and counts lost and repeated handlings.",
   options: {
@@ -21,6 +23,7 @@ const { values: { host, kills, older, seed, upgrade } } = Options.read({
     seed: Options.whole("Draws the load and the moments", 1),
     host: Options.choice("HOST", "The host of the server", { among: hosts, absent: "node" }),
     upgrade: Options.choice("FORMAT", "Upgrades stores of this format under load instead", { among: ["10", "11"], absent: undefined }),
+    imports: Options.flag("Kills the server in the middle of imports instead"),
     older: Options.text("FOLDER", "The work tree of a version before, which takes the stores back before an upgrade ends", undefined)
   }
 })
@@ -34,6 +37,15 @@ const upgraded = async (format: 10 | 11): Promise<void> => {
   process.exit(lost > 0 || twice > 0 || faults.length > 0 ? 1 : 0)
 }
 
+/** Kills a server in the middle of imports, and prints the result. */
+const imported = async (): Promise<never> => {
+  const { absent, faults, unfinished, whole } = await Imports.run({ seed, kills })
+  console.log(render(["kills", "whole", "unfinished", "absent"], [[kills, whole, unfinished, absent].map(String)]))
+  for (const fault of faults) console.error(fault)
+  process.exit(faults.length > 0 ? 1 : 0)
+}
+
+if (imports) await imported()
 if (upgrade !== undefined) await upgraded(upgrade === "10" ? 10 : 11)
 
 const onRestart = (kill: number, acknowledged: number): void =>

@@ -1,13 +1,14 @@
 /**
  * `npm run faults [-- SCENARIO]`: injects each kind of fault into each call of the store, and
  * some again during recovery, under each of the kernel's reference
- * scenarios.
+ * scenarios. With `--frames` it changes each byte of a frame of 64 KiB instead, and ends it at each length: an import refuses each.
  *
  * @module
  */
 import { Effect } from "effect"
 import process from "node:process"
 import { MemoryStore } from "systole"
+import * as FrameFaults from "../archive/FrameFaults.ts"
 import { pairs, randoms, singles } from "../faults/FaultyStore.ts"
 import * as Scenarios from "../faults/Scenarios.ts"
 import * as Trial from "../faults/Trial.ts"
@@ -22,12 +23,24 @@ const stores = [
 ]
 const counts = [{ name: "one", make: singles }, { name: "two", make: pairs }, { name: "random", make: randoms(Trials.seeds(100)) }]
 
-const { others: [wanted = ""] } = Options.read({
+const { others: [wanted = ""], values: { frames } } = Options.read({
   script: "faults",
   about: "Breaks each call of the store, in each way, under the scenarios with this text in their names; without one, under all.",
   others: "[SCENARIO]",
-  options: {}
+  options: { frames: Options.flag("Offers each frame to an import that is one byte or one end away from a frame of 64 KiB instead") }
 })
+
+/** Offers bad frames, and prints the result. */
+const offered = async (): Promise<never> => {
+  const told = ({ kind, offered }: FrameFaults.Tally): void => void process.stderr.write(`${kind}: ${offered}\n`)
+  const tallies = await Effect.runPromise(FrameFaults.run(told))
+  for (const { failures } of tallies) for (const failure of failures.slice(0, 20)) console.error(failure)
+  const rows = tallies.map(({ failures, kind, offered }) => [kind, String(offered), String(failures.length)])
+  console.log(render(["frames", "offered", "taken or left"], rows))
+  process.exit(tallies.some(({ failures }) => failures.length > 0) ? 1 : 0)
+}
+
+if (frames) await offered()
 const scenarios = Scenarios.all.filter(({ name }) => name.includes(wanted))
 if (scenarios.length === 0) {
   Options.refuse(`No scenario has "${wanted}" in its name; there are: ${Scenarios.all.map(({ name }) => name).join(", ")}`)

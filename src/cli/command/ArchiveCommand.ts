@@ -12,7 +12,6 @@ import * as Printable from "../../diagnostic/Printable.ts"
 import * as Capability from "../../frame/Capability.ts"
 import { FrameReader, type FrameEnd, type FrameRecord } from "../../frame/FrameReader.ts"
 import type * as Header from "../../frame/Header.ts"
-import * as Signature from "../../frame/Signature.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
 import { Client, foreign } from "../Client.ts"
@@ -85,27 +84,16 @@ const ends = ({ root, signer }: FrameEnd): ReadonlyArray<string> =>
 
 const verify = Command.make("verify", {
   file,
-  key: Flag.String("key").pipe(Flag.withDescription("The public key of the node that made the file"), Flag.optional),
+  key: FrameFile.key,
   replay: Flag.Int("replay").pipe(Flag.withDescription("The number of its newest beats to run again, in a copy"), Flag.optional),
   identity: FrameFile.identity,
   json: Output.json
 }, ({ file, identity, json, key, replay }) =>
   FrameFile.decrypting(identity, Effect.gen(function*() {
-    const wanted = Option.getOrUndefined(key)
-    if (wanted !== undefined && !Signature.isPublicKey(wanted)) {
-      const message = "--key takes a public key, as systole key show prints it"
-      return yield* new CliFailure({ exit: exits.usage, code: "key/invalid", message })
-    }
+    const wanted = yield* FrameFile.keyOf(key)
     const { header, sealed } = yield* FrameFile.read(file, () => undefined)
     const { bytes, chunks, records, root, signer } = sealed
-    if (wanted !== undefined && signer !== wanted) {
-      const by = signer === undefined ? "is not signed" : `is signed by ${signer}`
-      return yield* new CliFailure({
-        exit: exits.differs,
-        code: "frame/signature",
-        message: `The frame in ${file} is whole and ${by}, not by ${wanted}. Take it from a source that you trust`
-      })
-    }
+    yield* FrameFile.isSignedBy(wanted, file, sealed)
     if (Option.isSome(replay)) return yield* replayed({ file, header, json, last: replay.value })
     const fit = `${Printable.count(records, "record")} in ${Printable.count(chunks, "chunk")} fit the seal`
     yield* Output.data(json, { file, root, signer: signer ?? null, chunks, records, bytes }, [fit, ...ends(sealed)])

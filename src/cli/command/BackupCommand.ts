@@ -5,7 +5,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -44,8 +43,7 @@ const opened = Effect.fnUntraced(function*(given: string) {
         "message. Back up to a folder, and copy it with a tool of the other place"
     })
   }
-  const path = yield* Path.Path
-  return yield* BackupFolder.make(path.resolve(given), hash)
+  return yield* BackupFolder.make(yield* FrameFile.resolved(given), hash)
 })
 
 /** The number of the chunk after the bytes of a part; `undefined` after the seal. */
@@ -154,7 +152,7 @@ interface Row {
   readonly at: string
   readonly size: number
   readonly file: string
-  /** The state of the file: `whole` and in its chain, the code of the refusal, `unread`, or `encrypted`, which is not read either. */
+  /** The state of the file: `whole` and in its chain, the code of the refusal, `unread`, or `encrypted`, which needs an identity. */
   readonly state: string
 }
 
@@ -172,9 +170,10 @@ const stateOf = (path: string, { end, n }: BackupName.Known, before: ReadonlyArr
 const list = Command.make("ls", {
   folder,
   quick: Flag.Boolean("quick").pipe(Flag.withDescription("Read the names alone, and check no file"), Flag.withDefault(false)),
+  identity: FrameFile.identity,
   json: Output.json
-}, ({ folder, json, quick }) =>
-  Effect.gen(function*() {
+}, ({ folder, identity, json, quick }) =>
+  FrameFile.decrypting(identity, Effect.gen(function*() {
     const place = yield* opened(folder)
     for (const space of yield* Effect.mapError(place.spaces, failed)) {
       const known = yield* Effect.mapError(place.list(space), failed)
@@ -183,7 +182,8 @@ const list = Command.make("ls", {
           const { at, chain, end, file, n } = each
           const path = place.fileOf(space, file)
           const size = yield* FrameFile.sizeOf(path)
-          const unread = quick ? "unread" : each.isEncrypted ? "encrypted" : undefined
+          const isClosed = each.isEncrypted && Option.isNone(identity)
+          const unread = quick ? "unread" : isClosed ? "encrypted" : undefined
           const state = unread ?? (yield* stateOf(path, each, known.slice(0, i)))
           const kind = n === 0 ? "snapshot" : "range"
           return { space, chain, n, kind, beat: end.beat, at: new Date(at).toISOString(), size, file, state } satisfies Row
@@ -191,7 +191,7 @@ const list = Command.make("ls", {
       yield* Output.data(json, rows, Output.table(rows.map(({ at, beat, chain, file, kind, n, size, state }) =>
         [space, `chain ${chain}.${n}`, kind, `beat ${beat}`, at, Printable.count(size, "byte"), state, file])))
     }
-  })).pipe(Command.withDescription("Print the backups in a folder, and whether each is whole and follows one before"))
+  }))).pipe(Command.withDescription("Print the backups in a folder, and whether each is whole and follows one before"))
 
 const backups = Command.make("backups").pipe(
   Command.withDescription("Look at the backups in a folder"),

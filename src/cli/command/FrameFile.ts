@@ -13,16 +13,19 @@ import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Flag from "effect/cli/Flag"
+import { reasonOf } from "../../archive/BackupFolder.ts"
 import * as Encryption from "../../archive/Encryption.ts"
 import { concat } from "../../cell/Bytes.ts"
 import * as Redacted from "../../cell/Redacted.ts"
 import * as Chunk from "../../frame/Chunk.ts"
 import type { FrameRefused } from "../../frame/FrameRefused.ts"
-import { FrameReader, type FrameRecord } from "../../frame/FrameReader.ts"
+import { type FrameEnd, FrameReader, type FrameRecord } from "../../frame/FrameReader.ts"
 import * as Header from "../../frame/Header.ts"
+import * as Signature from "../../frame/Signature.ts"
 import { hash } from "../../persistence/PureSha256.ts"
 import * as Printable from "../../diagnostic/Printable.ts"
 import { CliFailure, exits, from } from "../CliFailure.ts"
+import { Host } from "../Host.ts"
 import * as Output from "../Output.ts"
 
 /** The most bytes of a part. */
@@ -34,13 +37,21 @@ const SLICE = 1_048_576
 /** The bytes after which a command tells its progress: 64 MiB. */
 const TOLD = 67_108_864
 
+/** The path of a file of the command line, which is relative to the folder of the command. */
+export const resolved = (given: string): Effect.Effect<string, never, Host | Path.Path> =>
+  Effect.gen(function*() {
+    const { root } = yield* Host
+    const path = yield* Path.Path
+    return path.resolve(root, given)
+  })
+
 /** The failure of a file. */
-const failedAt = (path: string) => ({ reason }: PlatformError.PlatformError): CliFailure => {
-  const isAbsent = reason._tag === "NotFound"
+const failedAt = (path: string) => (error: PlatformError.PlatformError): CliFailure => {
+  const isAbsent = error.reason._tag === "NotFound"
   return new CliFailure({
     exit: isAbsent ? exits.absent : exits.failed,
     code: isAbsent ? "file/absent" : "file/io",
-    message: isAbsent ? `There is no file ${path}` : `${path} could not be used: ${reason.message}. See to the file and its disk`
+    message: isAbsent ? `There is no file ${path}` : `${path} could not be used (${reasonOf(error)}). See to the file, and to its disk`
   })
 }
 
@@ -56,16 +67,52 @@ export const identity = Flag.String("identity").pipe(
   Flag.optional
 )
 
+/** The flag `--key` of the commands that take frames. */
+export const key = Flag.String("key").pipe(
+  Flag.withDescription("The public key of the node that made the frame: one that it did not sign is refused"),
+  Flag.optional
+)
+
+/** The public key of a command line. */
+export const keyOf = (key: Option.Option<string>): Effect.Effect<Signature.PublicKey | undefined, CliFailure> => {
+  const given = Option.getOrUndefined(key)
+  if (given === undefined || Signature.isPublicKey(given)) return Effect.succeed(given)
+  const message = "--key takes a public key, as systole key show prints it"
+  return Effect.fail(new CliFailure({ exit: exits.usage, code: "key/invalid", message }))
+}
+
+/** Fails for a frame that another key signed, or none. */
+export const isSignedBy = (
+  wanted: Signature.PublicKey | undefined,
+  file: string,
+  { signer }: FrameEnd
+): Effect.Effect<void, CliFailure> => {
+  if (wanted === undefined || signer === wanted) return Effect.void
+  const by = signer === undefined ? "is not signed" : `is signed by ${signer}`
+  return Effect.fail(new CliFailure({
+    exit: exits.differs,
+    code: "frame/signature",
+    message: `The frame in ${file} is whole and ${by}, not by ${wanted}. Take it from a source that you trust`
+  }))
+}
+
+/** Reads each file whole, if a key is given, and fails for one that it did not sign. */
+export const areSignedBy = Effect.fnUntraced(function*(key: Option.Option<string>, files: ReadonlyArray<string>) {
+  const wanted = yield* keyOf(key)
+  if (wanted === undefined) return
+  for (const file of files) yield* isSignedBy(wanted, file, (yield* read(file, () => undefined)).sealed)
+})
+
 /** Runs a command that decrypts the files it opens with the identities in a file, if there is one. */
 export const decrypting = <A, E, R>(
   identity: Option.Option<string>,
   command: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | CliFailure, R | FileSystem.FileSystem> =>
+): Effect.Effect<A, E | CliFailure, R | FileSystem.FileSystem | Host | Path.Path> =>
   Effect.gen(function*() {
     if (Option.isNone(identity)) return yield* command
     const path = identity.value
     const fs = yield* FileSystem.FileSystem
-    const text = yield* Effect.mapError(fs.readFileString(path), failedAt(path))
+    const text = yield* Effect.mapError(fs.readFileString(yield* resolved(path)), failedAt(path))
     const decrypt = yield* Effect.mapError(
       Encryption.decryptWith(Redacted.make(text), path),
       ({ code, message }) => new CliFailure({ exit: exits.usage, code, message })
@@ -105,11 +152,15 @@ const pulling = Effect.fnUntraced(function*(bytes: Stream.Stream<Uint8Array, Cli
   }) satisfies Read
 })
 
+/** The services by which commands use files. */
+type Files = FileSystem.FileSystem | Host | Path.Path
+
 /** Opens a file for its bytes, decrypted if it is encrypted. */
-const reading = Effect.fnUntraced(function*(path: string): Effect.fn.Return<Read, CliFailure, FileSystem.FileSystem | Scope.Scope> {
+const reading = Effect.fnUntraced(function*(path: string): Effect.fn.Return<Read, CliFailure, Files | Scope.Scope> {
   const fs = yield* FileSystem.FileSystem
   const mapped = Effect.mapError(failedAt(path))
-  const file = yield* mapped(fs.open(path))
+  const at = yield* resolved(path)
+  const file = yield* mapped(fs.open(at))
   const read: Read = (size) =>
     mapped(Effect.map(file.readAlloc(size), Option.getOrElse(() => new Uint8Array()))) as ReturnType<Read>
   const magic = new TextEncoder().encode(Encryption.MAGIC)
@@ -121,7 +172,7 @@ const reading = Effect.fnUntraced(function*(path: string): Effect.fn.Return<Read
     const message = `${path} is encrypted. Give --identity FILE with an identity of age, or decrypt it with age --decrypt -i KEY`
     return yield* new CliFailure({ exit: exits.usage, code: "backup/encrypted", message })
   }
-  const clear = decrypt(Stream.mapError(fs.stream(path, { chunkSize: SLICE }), failedAt(path)))
+  const clear = decrypt(Stream.mapError(fs.stream(at, { chunkSize: SLICE }), failedAt(path)))
   return yield* pulling(Stream.mapError(clear, (error) =>
     error instanceof CliFailure ? error : new CliFailure({ exit: exits.usage, code: error.code, message: `${path}: ${error.message}` })))
 })
@@ -145,7 +196,7 @@ export interface OpenFrame {
  */
 export const open = Effect.fnUntraced(function*(
   path: string
-): Effect.fn.Return<OpenFrame, CliFailure, FileSystem.FileSystem | Scope.Scope> {
+): Effect.fn.Return<OpenFrame, CliFailure, Files | Scope.Scope> {
   const read = yield* reading(path)
   const begin = yield* exactly(read, Chunk.OPENING)
   const isFrame = begin.length === Chunk.OPENING && Chunk.MAGIC.every((byte, i) => begin[i] === byte)
@@ -209,14 +260,14 @@ export interface Within {
 /** A file itself, or the frames in a folder: of its folder for a space, if it has one. */
 export const within = Effect.fnUntraced(function*(
   place: string, space: string
-): Effect.fn.Return<Within, CliFailure, FileSystem.FileSystem | Path.Path> {
+): Effect.fn.Return<Within, CliFailure, Files> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const mapped = Effect.mapError(failedAt(place))
-  if ((yield* mapped(fs.stat(place))).type !== "Directory") return { isFolder: false, files: [place] }
+  if ((yield* mapped(fs.stat(yield* resolved(place)))).type !== "Directory") return { isFolder: false, files: [place] }
   const own = path.join(place, space)
-  const folder = (yield* mapped(fs.exists(own))) ? own : place
-  const names = yield* mapped(fs.readDirectory(folder))
+  const folder = (yield* mapped(fs.exists(yield* resolved(own)))) ? own : place
+  const names = yield* mapped(fs.readDirectory(yield* resolved(folder)))
   const files = names.filter((name) => /\.frame(?:\.age)?$/.test(name)).sort().map((name) => path.join(folder, name))
   return { isFolder: true, files }
 })
@@ -239,7 +290,7 @@ export const read = Effect.fnUntraced(function*(path: string, see: (record: Fram
 /** The size of a file in bytes. */
 export const sizeOf = Effect.fnUntraced(function*(path: string) {
   const fs = yield* FileSystem.FileSystem
-  return Number((yield* Effect.mapError(fs.stat(path), failedAt(path))).size)
+  return Number((yield* Effect.mapError(fs.stat(yield* resolved(path)), failedAt(path))).size)
 })
 
 /** A file of a new frame: what is written stands beside its name until the end. */
@@ -254,18 +305,19 @@ export interface FrameOutput {
  */
 export const create = Effect.fnUntraced(function*(
   path: string
-): Effect.fn.Return<FrameOutput, CliFailure, FileSystem.FileSystem | Scope.Scope> {
+): Effect.fn.Return<FrameOutput, CliFailure, Files | Scope.Scope> {
   const fs = yield* FileSystem.FileSystem
   const mapped = Effect.mapError(failedAt(path))
-  if (yield* mapped(fs.exists(path))) {
+  const at = yield* resolved(path)
+  if (yield* mapped(fs.exists(at))) {
     return yield* new CliFailure({ exit: exits.failed, code: "file/exists", message: `There is a file ${path} already. Give another name` })
   }
-  const draft = `${path}.partial`
+  const draft = `${at}.partial`
   yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(draft)))
   const file = yield* mapped(fs.open(draft, { flag: "w", mode: 0o600 }))
   return {
     write: (bytes) => mapped(file.writeAll(bytes)),
-    finish: Effect.andThen(mapped(file.sync), mapped(fs.rename(draft, path)))
+    finish: Effect.andThen(mapped(file.sync), mapped(fs.rename(draft, at)))
   }
 })
 

@@ -54,6 +54,16 @@ interface Wanted {
   readonly files: ReadonlyArray<string>
   readonly space: string
   readonly why: "copy" | "restore"
+  /** A sentence for the refusal of a file: what to do without it. */
+  readonly remedy?: ((file: string) => string) | undefined
+}
+
+/** The refusal of a file, by its name. */
+const ofFile = (file: string, { remedy }: Wanted) => (failure: CliFailure): CliFailure => {
+  if (!failure.code.startsWith("frame/")) return failure
+  const named = failure.message.includes(file) ? failure.message : `${file}: ${failure.message}`
+  const rest = remedy?.(file)
+  return new CliFailure({ ...failure, message: rest === undefined ? named : `${named}. ${rest}` })
 }
 
 /** The id of an import. The same import has the same id, so one that was broken off goes on. */
@@ -86,7 +96,8 @@ export const bring = Effect.fnUntraced(function*(wanted: Wanted) {
   }, Effect.scoped)
   let taken: Taken = { frame: 0 }
   for (let number = 0; number < files.length && taken.root === undefined; number++) {
-    if ((taken.frame ?? 0) <= number) taken = yield* send(files[number] ?? "", number)
+    const file = files[number] ?? ""
+    if ((taken.frame ?? 0) <= number) taken = yield* Effect.mapError(send(file, number), ofFile(file, wanted))
   }
   return taken
 })
@@ -94,10 +105,12 @@ export const bring = Effect.fnUntraced(function*(wanted: Wanted) {
 const imported = Command.make("import", {
   file,
   space: SpaceArgument.name,
+  key: FrameFile.key,
   identity: FrameFile.identity,
   json: Output.json
-}, ({ file, identity, json, space }) =>
+}, ({ file, identity, json, key, space }) =>
   FrameFile.decrypting(identity, Effect.gen(function*() {
+    yield* FrameFile.areSignedBy(key, [file])
     const { absent, beat, root } = yield* bring({ files: [file], space, why: "copy" })
     yield* Output.data(json, { space, file, beat, root, absent }, [
       `imported ${file} as ${space}, at beat ${beat}`,
@@ -140,17 +153,31 @@ const known = Effect.fnUntraced(function*(path: string) {
   return { path, header, made: BackupName.read(basename(path))?.at } satisfies Known
 })
 
-/** The frames of a space among the files of a folder, and the number of the files that cannot be read, each of which is told. */
+/** A file that cannot be read, and its description, if it has the name of a backup. */
+interface Unread {
+  readonly file: string
+  readonly failure: CliFailure
+  readonly named: BackupName.Known | undefined
+}
+
+/** The most files that cannot be read of which each is told. */
+const TOLD = 5
+
+/** The frames of a space among the files of a folder, and the files that cannot be read, the first of which are told. */
 const ofSpace = Effect.fnUntraced(function*(place: string, space: string, files: ReadonlyArray<string>) {
+  const { basename } = yield* Path.Path
   const found: Array<Known> = []
+  const unread: Array<Unread> = []
   for (const file of files) {
     yield* Effect.matchEffect(known(file), {
-      onFailure: ({ code, message }) => Output.note(`left out ${file}: ${message} [${code}]`),
+      onFailure: (failure) => Effect.sync(() => unread.push({ file, failure, named: BackupName.read(basename(file)) })),
       onSuccess: (frame) => Effect.sync(() => found.push(frame))
     })
   }
+  for (const { failure: { code, message }, file } of unread.slice(0, TOLD)) yield* Output.note(`left out ${file}: ${message} [${code}]`)
+  if (unread.length > TOLD) yield* Output.note(`left out ${Printable.count(unread.length - TOLD, "further file")} that cannot be read`)
   const own = found.filter(({ header }) => header.space === space)
-  if (own.length > 0 || found.length === 0) return { frames: own, unread: files.length - found.length }
+  if (own.length > 0 || found.length === 0) return { frames: own, unread }
   const others = [...new Set(found.map(({ header }) => header.space))].toSorted()
   return yield* new CliFailure({
     exit: exits.absent,
@@ -160,21 +187,66 @@ const ofSpace = Effect.fnUntraced(function*(place: string, space: string, files:
   })
 })
 
-/** The files that lead to a point: those of the space in a folder of backups, or one file, whatever the name of its space. */
+/** Fails if a backup that cannot be read is newer than all others up to the end: they are another point than the wanted one. */
+const readable = ({ frames, unread }: Found, until: Chain.Until | undefined): Effect.Effect<void, CliFailure> => {
+  const newest = Chain.reachable(frames, until)
+  const after = newest === undefined ? -Infinity : Chain.pointOf(newest).at
+  const hidden = unread.flatMap(({ named, ...rest }) => named === undefined ? [] : { ...rest, at: named.at, beat: named.end.beat })
+  const [found] = hidden.filter((each) => each.at > after && Chain.isUntil(each, until)).sort((one, other) => other.at - one.at)
+  if (found === undefined) return Effect.void
+  const { failure, file } = found
+  const named = failure.message.includes(file) ? failure.message : `${file}: ${failure.message}`
+  const rest = newest === undefined ? "No other one up to this point can be restored" : `Without it, ${Chain.told(newest)}`
+  return Effect.fail(new CliFailure({ ...failure, message: `The newest backup up to this point cannot be read. ${named}. ${rest}` }))
+}
+
+/** Fails if the newest point is that of a space which was made anew under its name, unless a point was asked for. */
+const alone = (frames: ReadonlyArray<Known>, last: Known): Effect.Effect<void, CliFailure> => {
+  const rival = Chain.rivalOf(frames, last)
+  if (rival === undefined) return Effect.void
+  const message = `The backups are of two spaces of that name, ${last.header.origin} and ${rival.header.origin}, and the newest one ` +
+    `has fewer beats. Choose with --at: ${Chain.told(rival)}; ${Chain.told(last)}`
+  return Effect.fail(new CliFailure({ exit: exits.usage, code: "backup/ambiguous", message }))
+}
+
+/** The frames of a place, and the files that cannot be read. */
+interface Found {
+  readonly frames: ReadonlyArray<Known>
+  readonly unread: ReadonlyArray<Unread>
+}
+
+/** The frames that lead to a point: those of the space in a folder of backups, or one file, whatever the name of its space. */
 const chainOf = Effect.fnUntraced(function*(place: string, space: string, at: string | undefined) {
   const until = at === undefined ? undefined : yield* untilOf(at)
   const { files, isFolder } = yield* FrameFile.within(place, space)
-  const { frames, unread } = isFolder ? yield* ofSpace(place, space, files) : { frames: [yield* known(place)], unread: 0 }
-  return yield* Effect.try({
-    try: () => Chain.choose(frames, until).map(({ path }) => path),
+  const found: Found = isFolder ? yield* ofSpace(place, space, files) : { frames: [yield* known(place)], unread: [] }
+  yield* readable(found, until)
+  const chain = yield* Effect.try({
+    try: () => Chain.choose(found.frames, until),
     catch: (error) => {
       if (!(error instanceof Chain.NoChain)) throw error
-      const rest = unread === 0 ? "" : `. ${Printable.count(unread, "file")} could not be read. Decrypt with --identity FILE, or ` +
-        "with age --decrypt -i KEY"
+      const count = found.unread.length
+      const rest = count === 0 ? "" : `. ${Printable.count(count, "file")} could not be read: see above`
       return new CliFailure({ exit: exits.absent, code: error.code, message: `${error.message}${rest}` })
     }
   })
+  const last = chain.at(-1)
+  if (last === undefined) return yield* FrameFile.early(place)
+  if (until === undefined) yield* alone(found.frames, last)
+  /** The way to a point without one of the files. */
+  const remedy = (file: string): string => {
+    const other = Chain.reachable(found.frames.filter(({ path }) => path !== file), until)
+    return other === undefined ? "No other backup leads to this point" : `Without it, ${Chain.told(other)}`
+  }
+  return { chain, last, remedy }
 })
+
+/** The files of a chain in words. */
+const filesOf = (chain: ReadonlyArray<Known>): string => {
+  const [first, ...ranges] = chain.map(({ path }) => path)
+  const [last] = ranges.slice(-1)
+  return last === undefined ? String(first) : `${String(first)} and ${Printable.count(ranges.length, "range")} up to ${last}`
+}
 
 const restored = Command.make("restore", {
   from: Argument.String("from").pipe(Argument.withDescription("A file, or the folder of the backups")),
@@ -184,17 +256,22 @@ const restored = Command.make("restore", {
     Flag.withDescription("Let nothing go out of the space until systole space release"),
     Flag.withDefault(false)
   ),
+  key: FrameFile.key,
   identity: FrameFile.identity,
   json: Output.json
-}, ({ at, detached, from, identity, json, space }) =>
+}, ({ at, detached, from, identity, json, key, space }) =>
   FrameFile.decrypting(identity, Effect.gen(function*() {
-    const files = yield* chainOf(from, space, Option.getOrUndefined(at))
-    const { absent, beat, root } = yield* bring({ files, space, why: "restore" })
+    const { chain, last, remedy } = yield* chainOf(from, space, Option.getOrUndefined(at))
+    const files = chain.map(({ path }) => path)
+    yield* FrameFile.areSignedBy(key, files)
+    const { absent, beat, root } = yield* bring({ files, space, why: "restore", remedy })
     yield* checked(space)
     yield* SpaceCommand.listed(space)
     if (!detached) yield* SpaceCommand.released(space)
-    yield* Output.data(json, { space, files, beat, root, absent, detached }, [
-      `restored ${space} at beat ${beat}, from ${files.join(", ")}`,
+    const made = new Date(Chain.pointOf(last).at).toISOString()
+    yield* Output.data(json, { space, files, beat, made, root, absent, detached }, [
+      `restored ${space} at beat ${beat}, from ${filesOf(chain)}`,
+      `It is the state of ${made}. Later signals are not in it, and have to be sent again`,
       ...without(space, absent),
       detached
         ? `It is detached: systole space release ${space} lets its requests, timers and signals out`

@@ -1,5 +1,6 @@
 /**
- * `systole key`: makes and names the key of a node, which signs the frames that it makes.
+ * `systole key`: makes and names the key of a node, which signs the frames that it makes, and makes identities of age, which decrypt
+ * backups.
  *
  * @module
  */
@@ -10,6 +11,8 @@ import * as Path from "effect/Path"
 import * as Redacted from "../../cell/Redacted.ts"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Encryption from "../../archive/Encryption.ts"
 import * as Signature from "../../frame/Signature.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
 import * as DataFolder from "../DataFolder.ts"
@@ -31,27 +34,68 @@ const write = Effect.fn("KeyCommand.write")(function*(file: string, secret: Reda
   )
 })
 
+/** A new pair of keys: the secret one, the public one, and the places of both, in words. */
+interface Made {
+  readonly secret: Redacted.Redacted
+  readonly key: string
+  /** The note where the secret is in a file, and where it is printed. */
+  readonly kept: (file: string) => string
+  readonly printed: string
+}
+
+/** A key that signs frames. */
+const signing = Effect.gen(function*() {
+  const secret = Signature.secretOf((yield* Host).draw(32))
+  const { key } = yield* Effect.orDie(Signature.signer(secret, "the new key"))
+  return {
+    secret,
+    key,
+    kept: (file) => `The secret key is in ${file}. Name it in systole.config.ts: key: { file: ${JSON.stringify(file)} }`,
+    printed: `The public key is ${key}. Keep the secret in a variable, and name it: key: { env: "NODE_KEY" }`
+  } satisfies Made
+})
+
+/** An identity of age. */
+const decrypting = Effect.gen(function*() {
+  const failed = ({ code, message }: Encryption.InvalidAgeKey) => new CliFailure({ exit: exits.failed, code, message })
+  const { identity, recipient } = yield* Effect.mapError(Encryption.generate, failed)
+  const elsewhere = "away from the hosts whose backups it decrypts"
+  const named = `Name the recipient in systole.config.ts: backup: { …, encrypt: "${recipient}" }`
+  return {
+    secret: identity,
+    key: recipient,
+    kept: (file) => `The secret identity is in ${file}. Keep it ${elsewhere}. ${named}`,
+    printed: `The recipient is ${recipient}. Keep the secret identity ${elsewhere}. ${named}`
+  } satisfies Made
+})
+
 const create = Command.make("new", {
   file: Argument.String("file").pipe(
     Argument.withDescription("A new file for the secret key, relative to the project; without it, the secret is printed"),
     Argument.optional
   ),
+  age: Flag.Boolean("age").pipe(
+    Flag.withDescription("An identity of age in its place, which decrypts backups; its public half is the recipient of backup.encrypt"),
+    Flag.withDefault(false)
+  ),
   json: Output.json
-}, ({ file, json }) =>
+}, ({ age, file, json }) =>
   Effect.gen(function*() {
-    const secret = Signature.secretOf((yield* Host).draw(32))
-    const { key } = yield* Effect.orDie(Signature.signer(secret, "the new key"))
+    const { kept, key, printed, secret }: Made = yield* (age ? decrypting : signing)
     if (Option.isNone(file)) {
-      yield* Output.note(`The public key is ${key}. Keep the secret in a variable, and name it: key: { env: "NODE_KEY" }`)
+      yield* Output.note(printed)
       const text = Redacted.value(secret)
       return yield* Output.data(json, { key, secret: text }, text)
     }
     yield* write(file.value, secret)
-    yield* Output.note(`The secret key is in ${file.value}. Name it in systole.config.ts: key: { file: ${JSON.stringify(file.value)} }`)
+    yield* Output.note(kept(file.value))
     return yield* Output.data(json, { key, file: file.value }, key)
   })).pipe(
-    Command.withDescription("Make a key for this node, and print its public key, or its secret without a file"),
-    Command.withExamples([{ command: "systole key new node.key", description: "Writes the secret into node.key" }])
+    Command.withDescription("Make a key for this node, and print its public half, or its secret without a file"),
+    Command.withExamples([
+      { command: "systole key new node.key", description: "Writes the secret into node.key" },
+      { command: "systole key new backup.key --age", description: "Writes a secret that decrypts backups into backup.key" }
+    ])
   )
 
 const show = Command.make("show", { json: Output.json }, ({ json }) =>
