@@ -50,7 +50,7 @@ const flipped = (bytes: Uint8Array): Uint8Array => bytes.map((byte, i) => i === 
 
 describe("systole restore names the file, and the newest state without it, if", () => {
   it.live("the newest backup is none any more, is changed, or another one before it is missing", () =>
-    Effect.flatMap(backedUp(3), ({ begin, failsWith, root }) => Effect.promise(async () => {
+    Effect.flatMap(backedUp(3), ({ begin, failsWith, root, run }) => Effect.promise(async () => {
       const [, middle = "", newest = ""] = await begin()
       const at = join(root, newest)
       const whole = readFileSync(at)
@@ -59,6 +59,11 @@ describe("systole restore names the file, and the newest state without it, if", 
       writeFileSync(at, "no byte of it is left")
       await failsWith("frame/magic", newest, 2)
       writeFileSync(at, whole)
+      for (const args of [["restore", newest, "home"], ["import", newest, "copy"]]) {
+        assert.include((await run(...args)).stderr, "Give the folder of its chain")
+      }
+      assert.include((await run("restore", "kept", "another")).stderr, `of "another", but of "home"`)
+      assert.strictEqual((await run("backups", "ls", "keep")).code, 3)
       rmSync(join(root, middle))
       await failsWith("backup/gap", newest, 1)
     })))

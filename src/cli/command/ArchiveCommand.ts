@@ -56,6 +56,7 @@ const exported = Command.make("export", {
     ])
   }).pipe(Effect.scoped)).pipe(
     Command.withDescription("Write a space at one beat to a file, while it runs. The file holds all labels: keep it like the data"),
+    Command.withExamples([{ command: "systole export home home.frame", description: "Writes the space home to a new file" }]),
     Command.provide(Client.layer)
   )
 

@@ -175,6 +175,7 @@ const list = Command.make("ls", {
 }, ({ folder, identity, json, quick }) =>
   FrameFile.decrypting(identity, Effect.gen(function*() {
     const place = yield* opened(folder)
+    let count = 0
     for (const space of yield* Effect.mapError(place.spaces, failed)) {
       const known = yield* Effect.mapError(place.list(space), failed)
       const rows = yield* Effect.forEach(known, (each, i) =>
@@ -188,9 +189,13 @@ const list = Command.make("ls", {
           const kind = n === 0 ? "snapshot" : "range"
           return { space, chain, n, kind, beat: end.beat, at: new Date(at).toISOString(), size, file, state } satisfies Row
         }))
-      yield* Output.data(json, rows, Output.table(rows.map(({ at, beat, chain, file, kind, n, size, state }) =>
+      count += rows.length
+      if (rows.length > 0) yield* Output.data(json, rows, Output.table(rows.map(({ at, beat, chain, file, kind, n, size, state }) =>
         [space, `chain ${chain}.${n}`, kind, `beat ${beat}`, at, Printable.count(size, "byte"), state, file])))
     }
+    if (count > 0) return
+    const message = `There is no backup below ${place.path}. Give the folder that backup.to or systole backup names`
+    return yield* new CliFailure({ exit: exits.absent, code: "backup/absent", message })
   }))).pipe(Command.withDescription("Print the backups in a folder, and whether each is whole and follows one before"))
 
 const backups = Command.make("backups").pipe(

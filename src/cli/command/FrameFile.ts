@@ -23,6 +23,7 @@ import { type FrameEnd, FrameReader, type FrameRecord } from "../../frame/FrameR
 import * as Header from "../../frame/Header.ts"
 import * as Signature from "../../frame/Signature.ts"
 import { hash } from "../../persistence/PureSha256.ts"
+import { isSpaceName } from "../../persistence/SpaceName.ts"
 import * as Printable from "../../diagnostic/Printable.ts"
 import { CliFailure, exits, from } from "../CliFailure.ts"
 import { Host } from "../Host.ts"
@@ -255,6 +256,8 @@ export const headerOf = Effect.fnUntraced(function*(path: string) {
 export interface Within {
   readonly isFolder: boolean
   readonly files: ReadonlyArray<string>
+  /** The folders in it whose names are those of spaces. */
+  readonly others: ReadonlyArray<string>
 }
 
 /** A file itself, or the frames in a folder: of its folder for a space, if it has one. */
@@ -264,12 +267,13 @@ export const within = Effect.fnUntraced(function*(
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const mapped = Effect.mapError(failedAt(place))
-  if ((yield* mapped(fs.stat(yield* resolved(place)))).type !== "Directory") return { isFolder: false, files: [place] }
+  if ((yield* mapped(fs.stat(yield* resolved(place)))).type !== "Directory") return { isFolder: false, files: [place], others: [] }
   const own = path.join(place, space)
   const folder = (yield* mapped(fs.exists(yield* resolved(own)))) ? own : place
   const names = yield* mapped(fs.readDirectory(yield* resolved(folder)))
   const files = names.filter((name) => /\.frame(?:\.age)?$/.test(name)).sort().map((name) => path.join(folder, name))
-  return { isFolder: true, files }
+  const others = names.filter((name) => isSpaceName(name)).sort()
+  return { isFolder: true, files, others }
 })
 
 /** Reads a whole frame, and hands its records on. Fails for a frame that is refused. */

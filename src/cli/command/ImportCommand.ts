@@ -102,6 +102,27 @@ export const bring = Effect.fnUntraced(function*(wanted: Wanted) {
   return taken
 })
 
+/** A frame in a file, with its header. */
+interface Known extends Chain.Placed {
+  readonly header: Header.Header
+}
+
+const known = Effect.fnUntraced(function*(path: string) {
+  const header = yield* FrameFile.headerOf(path)
+  const { basename } = yield* Path.Path
+  return { path, header, made: BackupName.read(basename(path))?.at } satisfies Known
+})
+
+/** The frame in a file that is given alone: a range follows another one. */
+const snapshotIn = Effect.fnUntraced(function*(path: string) {
+  const frame = yield* known(path)
+  const { anchor, kind } = frame.header
+  if (kind !== "range") return frame
+  const message = `${path} is a range, with what came after beat ${anchor.beat} alone. Give the folder of its chain to systole restore, ` +
+    "which takes the snapshot and the ranges before it"
+  return yield* new CliFailure({ exit: exits.usage, code: "frame/order", message })
+})
+
 const imported = Command.make("import", {
   file,
   space: SpaceArgument.name,
@@ -110,6 +131,7 @@ const imported = Command.make("import", {
   json: Output.json
 }, ({ file, identity, json, key, space }) =>
   FrameFile.decrypting(identity, Effect.gen(function*() {
+    yield* snapshotIn(file)
     yield* FrameFile.areSignedBy(key, [file])
     const { absent, beat, root } = yield* bring({ files: [file], space, why: "copy" })
     yield* Output.data(json, { space, file, beat, root, absent }, [
@@ -121,6 +143,7 @@ const imported = Command.make("import", {
     Command.withDescription(
       "Make a new space from a file. It runs detached: no request, delivery, timer or signal to another space goes out"
     ),
+    Command.withExamples([{ command: "systole import home.frame copy", description: "Makes the space copy" }]),
     Command.provide(Client.layer)
   )
 
@@ -142,17 +165,6 @@ const untilOf = (at: string): Effect.Effect<Chain.Until, CliFailure> => {
   return Effect.fail(new CliFailure({ exit: exits.usage, code: "backup/at", message }))
 }
 
-/** A frame in a file, with its header. */
-interface Known extends Chain.Placed {
-  readonly header: Header.Header
-}
-
-const known = Effect.fnUntraced(function*(path: string) {
-  const header = yield* FrameFile.headerOf(path)
-  const { basename } = yield* Path.Path
-  return { path, header, made: BackupName.read(basename(path))?.at } satisfies Known
-})
-
 /** A file that cannot be read, and its description, if it has the name of a backup. */
 interface Unread {
   readonly file: string
@@ -164,7 +176,7 @@ interface Unread {
 const TOLD = 5
 
 /** The frames of a space among the files of a folder, and the files that cannot be read, the first of which are told. */
-const ofSpace = Effect.fnUntraced(function*(place: string, space: string, files: ReadonlyArray<string>) {
+const ofSpace = Effect.fnUntraced(function*(place: string, space: string, { files, others: folders }: FrameFile.Within) {
   const { basename } = yield* Path.Path
   const found: Array<Known> = []
   const unread: Array<Unread> = []
@@ -177,8 +189,8 @@ const ofSpace = Effect.fnUntraced(function*(place: string, space: string, files:
   for (const { failure: { code, message }, file } of unread.slice(0, TOLD)) yield* Output.note(`left out ${file}: ${message} [${code}]`)
   if (unread.length > TOLD) yield* Output.note(`left out ${Printable.count(unread.length - TOLD, "further file")} that cannot be read`)
   const own = found.filter(({ header }) => header.space === space)
-  if (own.length > 0 || found.length === 0) return { frames: own, unread }
-  const others = [...new Set(found.map(({ header }) => header.space))].toSorted()
+  const others = [...new Set([...folders, ...found.map(({ header }) => header.space)])].toSorted()
+  if (own.length > 0 || others.length === 0) return { frames: own, unread }
   return yield* new CliFailure({
     exit: exits.absent,
     code: "backup/space",
@@ -218,8 +230,8 @@ interface Found {
 /** The frames that lead to a point: those of the space in a folder of backups, or one file, whatever the name of its space. */
 const chainOf = Effect.fnUntraced(function*(place: string, space: string, at: string | undefined) {
   const until = at === undefined ? undefined : yield* untilOf(at)
-  const { files, isFolder } = yield* FrameFile.within(place, space)
-  const found: Found = isFolder ? yield* ofSpace(place, space, files) : { frames: [yield* known(place)], unread: [] }
+  const within = yield* FrameFile.within(place, space)
+  const found: Found = within.isFolder ? yield* ofSpace(place, space, within) : { frames: [yield* snapshotIn(place)], unread: [] }
   yield* readable(found, until)
   const chain = yield* Effect.try({
     try: () => Chain.choose(found.frames, until),
@@ -282,6 +294,10 @@ const restored = Command.make("restore", {
       "Bring a space back from a file or a folder of backups. What waited in it is listed, and goes on: signals that were delivered " +
         "before are recognized"
     ),
+    Command.withExamples([
+      { command: "systole restore /backups home", description: "Restores the newest backup" },
+      { command: "systole restore /backups home --at 2026-11-28T09:00:00Z", description: "Restores the newest one up to that time" }
+    ]),
     Command.provide(Client.layer)
   )
 
