@@ -114,12 +114,15 @@ export const codeIn = (failure: unknown): string => {
 
 /**
  * Whether a failure belongs in the log: the runtime failed, and was not just asked for a part that the build lacks, or for a space
- * that a caller removed meanwhile, or at its own end.
+ * that is not whole yet, that a caller removed meanwhile, or at its own end.
  */
 export const isReported = (failure: unknown): boolean => {
   const { status } = of(failure)
-  return status >= 500 && status !== 501 && !isOfRemoval(failure) && codeOf(failure) !== "runtime/closed"
+  return status >= 500 && status !== 501 && !isOfRemoval(failure) && !PASSING.has(codeOf(failure))
 }
+
+/** The codes of states that pass by themselves, and are no failure. */
+const PASSING: ReadonlySet<unknown> = new Set(["runtime/closed", "space/importing"])
 
 /** Whether the space of a failure was removed, so that it does not open again. */
 const isOfRemoval = (failure: unknown): boolean => (failure as Partial<SpaceStopped> | undefined)?.isRemoved === true
