@@ -371,8 +371,9 @@ const timeOut = (line: string): number =>
   millis((/\bit[.\w]*\(.*\btimeout: ([\d_]+)/.exec(line) ?? /^ *(?:\}.*|it[.\w]*\(.*), (\d+_000)\)$/.exec(line))?.[1])
 
 /** The ports that the simulator takes beside the package: the ways in and out of a kernel. */
-const ports = new Set(["ingress/App", "kernel/model/ModuleRestore", "kernel/model/Signal", "kernel/live/Delivery"]
-  .map((file) => `../../src/${file}.ts`))
+const ports = new Set([
+  "archive/Export", "archive/Imports", "ingress/App", "kernel/model/ModuleRestore", "kernel/model/Signal", "kernel/live/Delivery"
+].map((file) => `../../src/${file}.ts`))
 
 describe("The tests", () => {
   it("simulate worlds over the package and its ports alone, so that they outlive a change of what is inside", () => {

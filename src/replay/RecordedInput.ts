@@ -192,11 +192,11 @@ export class RecordedInput implements BeatInput {
 
   /** Returns a signal that a beat or its runs sent, from that beat's entry. */
   private emitted(id: string): Signal {
-    const { clock, sent } = this.earlierAt(Number(id.split(".")[0]))
+    const { beat, clock, sent } = this.earlierAt(Number(id.split(".")[0]))
     const signal = sent.get(id)?.signal
     if (signal === undefined) throw this.impossible("replay/journal", `no entry says who sent the signal ${id}. Verify the journal`)
     const { at, space } = signal
-    const to = space === undefined || space === this.historic.space ? undefined : Signals.passage(space, { at, since: clock })
+    const to = space === undefined || space === this.historic.nameIn(beat) ? undefined : Signals.passage(space, { at, since: clock })
     return signalOf(signal, { origin: "run", to })
   }
 

@@ -240,7 +240,9 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
   }
   const states = history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo })
   const state: HeartbeatSpace = {
-    space: historic.space,
+    get space() {
+      return historic.space
+    },
     store: historic,
     documents,
     // Signals are compared when they are sent; the entries record their capture.

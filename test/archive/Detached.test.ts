@@ -6,13 +6,15 @@ import { TestReactor } from "systole/testing"
 import { Imports } from "../../src/archive/Imports.ts"
 import { hash } from "../frame/Frames.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
-import { begun, enzyme, replays, steps, through, turns } from "../kernel/TestSpace.ts"
+import { begun, enzyme, replays, replaysFromMany, steps, through, turns } from "../kernel/TestSpace.ts"
 import { bring, frameOf, type Node, node, waiting } from "./Nodes.ts"
 
 const HOUR = 3_600_000
 
 const modules = [
   enzyme("send", (tx, { payload }) => void tx.signal({ signal: "/signals/take", space: "b", payload })),
+  enzyme("own", (tx, { payload }) => void tx.signal({ signal: "/signals/take", space: "a", payload })),
+  enzyme("later", (tx, { payload }) => void tx.signal({ signal: "/signals/take", space: "a", payload, at: { ms: 500 } })),
   enzyme("take", (tx, { payload }) => tx.append("/data/taken", payload)),
   enzyme("pay", async (tx, { payload }) => void await tx.io.request({ channel: "bank", opcode: "pay", payload }), { durable: true }),
   enzyme("sleep", async (tx, { payload }) => void await tx.io.request({ channel: "late", opcode: "pay", payload }), { durable: true })
@@ -143,4 +145,26 @@ describe("a detached space", () => {
       assert.deepStrictEqual(reactor.submitted.map(({ attempt }) => attempt), [1, 1])
       yield* replays(copy)
     }).pipe(Effect.scoped))
+
+  it.effect("replays the beats of its original under the name of that, also as the copy of a copy", () => Effect.gen(function*() {
+    const here = yield* node({ modules, reactor: channels().layer })
+    const a = yield* here.kernel.space("a")
+    yield* steps(a, 8)
+    yield* a.signal({ signal: "/signals/pay", payload: "one" })
+    yield* a.signal({ signal: "/signals/own", payload: 1 })
+    yield* a.signal({ signal: "/signals/later", payload: 2 })
+    yield* steps(a, 2)
+    const { space: copy } = yield* bring(here, "copy", { frames: [yield* frameOf(here, "a")] })
+    yield* copy.signal({ signal: "/signals/pay", payload: "two" })
+    yield* copy.signal({ signal: "/signals/own", payload: 3 })
+    yield* steps(copy, 3)
+    const { space: again } = yield* bring(here, "again", { frames: [yield* frameOf(here, "copy")] })
+    yield* steps(again, 2)
+    yield* begun(again, again.control.releaseDetached())
+    yield* TestClock.adjust(1000)
+    yield* steps(again, 2)
+    assert.deepStrictEqual(yield* again.get("/data/taken"), [1, 2])
+    yield* replays(copy)
+    yield* replaysFromMany(again)
+  }).pipe(Effect.scoped))
 })

@@ -22,7 +22,7 @@ export const accidents = (again: Again) => ({
   nap: (world: World, { numbers: [host, time] }: Step): Promise<void> => world.nap(host % world.hosts.length, timeOf(time)),
   /** The calls to a space, or its answers, are lost for a while. */
   cut: async (world: World, { numbers: [number, time, way] }: Step): Promise<void> => {
-    const space = world.plan.spaces[number % world.plan.spaces.length] ?? ""
+    const space = world.names[number % world.names.length] ?? ""
     world.network.cut(space, world.clock.elapsed + timeOf(time), way % 2 === 0 ? "is lost" : "is answered in vain")
     await world.quiet()
   },

@@ -11,6 +11,7 @@ import { accidents } from "./Accidents.ts"
 import * as Agent from "./Agent.ts"
 import { compare } from "./Checkers.ts"
 import { commands } from "./Commands.ts"
+import { copies } from "./CopyActions.ts"
 import * as Derived from "./Derived.ts"
 import { textOf } from "./Digest.ts"
 import * as Modules from "./Modules.ts"
@@ -60,9 +61,16 @@ const send = async (world: World, number: number, older?: Space): Promise<void> 
   })
 }
 
+/** Sends the newest signal to the space of a step again. */
+const again = (world: World, { numbers: [number] }: Step, older?: Space): Promise<void> => {
+  const last = world.plan.steps.findLastIndex(({ action, numbers: [to] }, i) =>
+    action === "post" && i < world.step && to % world.names.length === number % world.names.length)
+  return last < 0 ? Promise.resolve() : send(world, last, older)
+}
+
 /** Looks whether a fault of the bytes of each space is noticed, as a kill left these. */
-export const damage = async ({ checking, files, plan, wrong }: World): Promise<void> => {
-  for (const name of files === undefined ? [] : plan.spaces) {
+export const damage = async ({ checking, files, names, wrong }: World): Promise<void> => {
+  for (const name of files === undefined ? [] : names) {
     const found = await files?.damage(name, checking)
     if (found !== undefined) wrong.push(found)
   }
@@ -232,11 +240,8 @@ const actions = {
   withdraw: inSpace(commands.withdraw),
   upload: inSpace(commands.upload),
   save: inSpace((space, { numbers: [, n] }, { plan }) => plan.hasAgent ? Agent.save(space, n % 3) : undefined),
-  ...accidents((world, { numbers: [number] }, older) => {
-    const last = world.plan.steps.findLastIndex(({ action, numbers: [to] }, i) =>
-      action === "post" && i < world.step && to % world.plan.spaces.length === number % world.plan.spaces.length)
-    return last < 0 ? Promise.resolve() : send(world, last, older)
-  })
+  ...accidents(again),
+  ...copies(again)
 } as const satisfies Record<string, Action>
 
 export type ActionName = keyof typeof actions

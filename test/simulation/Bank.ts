@@ -28,8 +28,15 @@ export interface Tell {
   readonly wrong: (text: string) => void
 }
 
+/** The world of a part to which spaces send. A detached one sends nothing. */
+export interface Outgoing extends Tell {
+  readonly isDetached: (space: string) => boolean
+}
+
 /** The world as the server sees it. */
-interface Setting extends Tell {
+interface Setting extends Outgoing {
+  /** Whether a space goes on with the requests of another one. */
+  readonly isCopied: (space: string) => boolean
   readonly seed: number
   /** The most jobs of a host at a time. */
   readonly jobs: number
@@ -89,11 +96,12 @@ export class Bank {
     const { key, rid, signal, space } = job
     const before = this.attempts.filter((attempt) => attempt.space === space && attempt.rid === rid).length
     // A job that ignores its abort takes the room of others, whose attempts fail then without beginning.
-    if (this.isPrompt && job.attempt > before + 1) {
+    if (this.isPrompt && job.attempt > before + 1 && !this.setting.isCopied(space)) {
       this.setting.wrong(`request ${rid} begins its attempt ${job.attempt}, and ${before} began before it`)
     }
     const attempt = { space, rid, key, payload: String(job.payload), at: this.clock.elapsed }
     this.attempts.push(attempt)
+    if (this.setting.isDetached(space)) this.setting.wrong(`${space} is detached, and request ${rid} begins`)
     if (this.setting.isGated(space)) this.early.push(attempt)
     const manner = this.isWell ? "answers" : Random.pick(this.random, this.manners)
     this.setting.count(`bank ${manner}`)

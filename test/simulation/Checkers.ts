@@ -31,8 +31,8 @@ type Marks = ReadonlyArray<string>
 export interface Memory {
   /** The logs as last seen, by space and place. */
   readonly logs: Map<string, Marks>
-  /** The rollbacks that the logs follow, by space and step. */
-  readonly rollbacks: Map<string, number | undefined>
+  /** The rollback and the arrival that the logs follow, by space. */
+  readonly rollbacks: Map<string, string>
   /** The requests that were over. */
   readonly over: LedgerChecks.Over
 }
@@ -67,10 +67,11 @@ type Checker = (world: World, memory: Memory, space: Space) => Promise<string | 
 
 /** No mark is lost, none is there twice, and their order stays. */
 const lostUpdates: Checker = async (world, { logs, rollbacks }, space) => {
-  const rollback = world.rollbacks.get(space.name)
+  const [rollback, arrival] = [world.rollbacks.get(space.name), world.arrivals.get(space.name)]
   // Where a flush hangs, a rollback takes its effect later.
-  const isRolledBack = rollbacks.get(space.name) !== rollback || (rollback !== undefined && world.plan.faults.length > 0)
-  rollbacks.set(space.name, rollback)
+  const back = `${rollback} ${arrival}`
+  const isRolledBack = (rollbacks.get(space.name) ?? back) !== back || (rollback !== undefined && world.plan.faults.length > 0)
+  rollbacks.set(space.name, back)
   for (const [place, marks] of await logsOf(world, space) ?? []) {
     const key = `${space.name} ${place}`
     const before = isRolledBack ? [] : logs.get(key) ?? []
@@ -101,7 +102,7 @@ const receipts: Checker = async (world, _, space) => {
 const early = async (world: World): Promise<void> => {
   if (world.wasSplit) return
   for (const { payload, space: name } of world.bank.early.splice(0)) {
-    const space = await world.space(world.plan.spaces.indexOf(name))
+    const space = await world.space(world.names.indexOf(name))
     const status = space && await look<{ readonly state: string }>(world, space.control.state)
     if (status?.state === "running") world.gated.delete(name)
     // A pause that failed holds nothing back.
@@ -342,7 +343,7 @@ export const atTheEnd: Readonly<Record<string, Checker>> = {
 
 /** Looks with these checkers at each space. Throws a violation. */
 export const check = async (world: World, memory: Memory, checkers: Readonly<Record<string, Checker>>): Promise<void> => {
-  for (const [number] of world.plan.spaces.entries()) {
+  for (const [number] of world.names.entries()) {
     const space = await world.space(number)
     if (space === undefined) continue
     for (const [name, checker] of Object.entries(checkers)) {

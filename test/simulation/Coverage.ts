@@ -5,6 +5,7 @@
  */
 import * as Actions from "./Actions.ts"
 import * as Bank from "./Bank.ts"
+import * as Copies from "./Copies.ts"
 import * as Clockwork from "./Clockwork.ts"
 import * as Disk from "./Disk.ts"
 import * as Driver from "./Driver.ts"
@@ -20,7 +21,8 @@ export const kinds: ReadonlyArray<string> = [
   ...Driver.faultKinds.map((kind) => `driver ${kind}`),
   ...Network.faults.map((kind) => `network ${kind}`),
   ...Bank.faults.map((kind) => `bank ${kind}`),
-  ...Clockwork.kinds.map((kind) => `schedule ${kind}`)
+  ...Clockwork.kinds.map((kind) => `schedule ${kind}`),
+  ...Copies.kinds
 ]
 
 /** The instructions in a part of a program, with those below them. */
@@ -43,6 +45,7 @@ export const kindsOf = ({ bank, driver, faults, hasSchedule, hosts, network, ste
     ...faults.map(({ kind }) => `disk ${kind}`),
     ...driver.map(({ kind }) => `driver ${kind}`),
     ...(pays ? bank.map((fault) => `bank ${fault}`) : []),
+    ...Copies.kindsOf(new Set(steps.map(({ action }) => action))),
     ...(hasSchedule ? Clockwork.kinds.map((kind) => `schedule ${kind}`) : []),
     ...(crosses ? network.map((fault) => `network ${fault}`) : [])
   ])

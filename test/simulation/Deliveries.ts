@@ -4,7 +4,7 @@
  * @module
  */
 import type { Value } from "systole"
-import type { Tell } from "./Bank.ts"
+import type { Outgoing } from "./Bank.ts"
 import type { Delivered } from "./Derived.ts"
 
 /** The deliveries of a world. */
@@ -13,16 +13,19 @@ export class Deliveries {
   private readonly latest = new Map<string, Delivered>()
   /** The values that no process lost since. */
   private readonly values = new Map<string, Value>()
-  private readonly tell: Tell
+  private readonly tell: Outgoing
+  /** The spaces with the name of another one in their cells. */
+  private readonly shared = new Set<string>()
 
-  constructor(tell: Tell) {
+  constructor(tell: Outgoing) {
     this.tell = tell
   }
 
   take(delivered: Delivered): void {
     const { beat, node, space } = delivered
     this.tell.count(`deliver ${node}`)
-    if (space === undefined) return
+    if (space === undefined || this.shared.has(space)) return
+    if (this.tell.isDetached(space)) this.tell.wrong(`${space} is detached, and an effect on node ${node} is told beat ${beat}`)
     const key = `${space} ${node}`
     const before = this.latest.get(key)
     if (before !== undefined && before.beat >= beat) {
@@ -36,6 +39,12 @@ export class Deliveries {
   last(space: string, node: number): { readonly value: Value } | undefined {
     const key = `${space} ${node}`
     return this.values.has(key) ? { value: this.values.get(key) } : undefined
+  }
+
+  /** A copy may tell the name of a space. */
+  share(space: string): void {
+    this.shared.add(space)
+    this.forget(space)
   }
 
   /** A process ends. Its deliveries that are on their way are lost. */

@@ -17,7 +17,7 @@ export const textOf = (exit: Exit.Exit<unknown, unknown>): string => {
 export const of = async (world: World): Promise<string> => {
   const hash = createHash("sha256")
   const add = (part: string, value: unknown): void => void hash.update(`${part} ${JSON.stringify(value) ?? "nothing"}\n`)
-  for (const [number, name] of world.plan.spaces.entries()) {
+  for (const [number, name] of world.names.entries()) {
     const space = await world.space(number)
     if (space === undefined) continue
     // The head of the chain names the bytes of all entries before it.

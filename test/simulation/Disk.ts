@@ -33,6 +33,8 @@ export class Disk {
   isWell = true
 
   private readonly count: (kind: string) => void
+  /** The spaces that came with a frame, until their release is durable: before and after their first beat. */
+  private readonly detached = new Map<string, "arriving" | "arrived">()
 
   constructor(faults: ReadonlyArray<Fault>, count: (kind: string) => void) {
     this.count = count
@@ -48,6 +50,28 @@ export class Disk {
     }
   }
 
+  /** An import into a space begins. */
+  arrives(space: string): void {
+    this.detached.set(space, "arriving")
+  }
+
+  /** A space is removed. */
+  forget(space: string): void {
+    this.detached.delete(space)
+  }
+
+  /** Whether no release of a space is durable. */
+  isDetached(space: string): boolean {
+    return this.detached.has(space)
+  }
+
+  private flushed(store: PlacedStore): void {
+    const { space } = store
+    const isDetached = store.read("/sys/state/detached") !== undefined
+    if (this.detached.has(space) && isDetached) this.detached.set(space, "arrived")
+    else if (this.detached.get(space) === "arrived") this.detached.delete(space)
+  }
+
   private wrap(store: PlacedStore, { isOver, turn }: Life): PlacedStore {
     const later = Effect.callback<void>((resume) => turn(() => resume(Effect.void)))
     const flush = Effect.gen({ self: this }, function*() {
@@ -58,6 +82,7 @@ export class Disk {
       if (kind === "fail") return yield* failure(store.space)
       if (kind === "busy") return yield* new PersistenceError({ reason: new StoreBusy({ space: store.space, place: "the disk" }) })
       yield* store.flush
+      this.flushed(store)
       if (kind === "doubt") return yield* failure(store.space)
       yield* later
     })

@@ -35,7 +35,7 @@ export const find = async (world: World): Promise<string | undefined> => {
   await world.advance(AGE)
   const { elapsed, next } = world.clock
   if (next !== undefined) return `a timer goes on at rest, with ${next - elapsed} ms left`
-  for (const number of world.plan.spaces.keys()) {
+  for (const number of world.names.keys()) {
     const space = await world.space(number)
     // Records go with the beats after their time.
     for (let beat = 0; beat < 3 && space !== undefined; beat++) await world.run(space.set("/data/in/0", beat))

@@ -44,7 +44,7 @@ const counts = (space: Space) => Effect.gen(function*() {
 })
 
 /** Whether commands of operators make the counts of a space meaningless. */
-const isUncounted = (world: World, space: Space): boolean => world.rollbacks.has(space.name) || world.touched.size > 0
+const isUncounted = (world: World, space: Space): boolean => world.rollbacks.has(space.name) || world.touched.size + world.arrivals.size > 0
 
 /** The flows that go on, and the things whose ends are not told yet. */
 export const open = async (world: World, space: Space): Promise<ReadonlyArray<string>> => {
@@ -64,7 +64,7 @@ export const release = async (world: World, space: Space): Promise<void> => {
   for (const { inst, state } of (await look(world, space.flows.list({ limit: LIMIT })))?.instances ?? []) {
     if (state === "paused") await world.run(space.flows.resume(inst))
   }
-  if (world.rollbacks.size === 0 && world.touched.size === 0) return
+  if (world.rollbacks.size + world.arrivals.size + world.touched.size === 0) return
   for (const { awaits = [] } of (await look(world, space.runs.list({ limit: LIMIT })))?.runs ?? []) {
     for (const { object } of awaits) {
       const [signal, target] = object.split(" ")

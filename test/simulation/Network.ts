@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import type { Kernel } from "systole"
 import type { DeliveryCallbacks, Peer } from "../../src/kernel/live/Delivery.ts"
 import type { Pending } from "../../src/kernel/model/Signal.ts"
+import type { Outgoing } from "./Bank.ts"
 import * as Random from "../support/Random.ts"
 import type { WorldClock } from "./WorldClock.ts"
 
@@ -24,10 +25,9 @@ export interface Receiver {
 }
 
 /** The bad fates that calls have, and the count of each. */
-interface Setting {
+interface Setting extends Outgoing {
   readonly seed: number
   readonly faults: ReadonlyArray<Fault>
-  readonly count: (kind: string) => void
 }
 
 /** The network of a world. */
@@ -38,11 +38,11 @@ export class Network {
   private readonly random: Random.Random
 
   private readonly fates: ReadonlyArray<Fate>
-  private readonly count: (kind: string) => void
+  private readonly setting: Setting
 
   constructor(clock: WorldClock, setting: Setting) {
     this.clock = clock
-    this.count = setting.count
+    this.setting = setting
     this.fates = ["arrives", "arrives", "arrives", ...setting.faults]
     this.random = Random.make(setting.seed)
   }
@@ -66,6 +66,8 @@ export class Network {
     let letters: Array<{ readonly pending: Pending; readonly hears: DeliveryCallbacks }> = []
     return {
       arrive: (from, pending, hears) => {
+        const sender = from.split("@", 1)[0] ?? from
+        if (this.setting.isDetached(sender)) this.setting.wrong(`${sender} is detached, and sends ${pending.signal.id} to ${space}`)
         if (letters.length === 0) {
           queueMicrotask(() => {
             const sent = letters
@@ -89,7 +91,7 @@ export class Network {
     call: (rows: ReadonlyArray<string>) => Promise<ReadonlyArray<{ readonly code: string } | null>>
   ): void {
     const rows = letters.map(({ pending }) => pending.text)
-    this.count(`network ${fate}`)
+    this.setting.count(`network ${fate}`)
     const fail = (error: unknown): void => letters.forEach(({ hears }) => hears.fail(error))
     const answer = (answers: ReadonlyArray<{ readonly code: string } | null>): void =>
       letters.forEach(({ hears }, i) => {

@@ -44,6 +44,7 @@ const heal = async (world: World, number: number): Promise<void> => {
   }
   const state = await world.run(control.state)
   if (state !== undefined && Exit.isSuccess(state)) {
+    if (state.value.detached !== undefined) await world.run(control.releaseDetached())
     if (state.value.state === "halted") await world.run(control.restart())
     if (state.value.state === "paused") await world.run(control.resume())
   }
@@ -54,10 +55,10 @@ const heal = async (world: World, number: number): Promise<void> => {
 /** The work that is not over. */
 const open = async (world: World): Promise<ReadonlyArray<string>> => {
   const pending: Array<string> = []
-  for (const number of world.plan.spaces.keys()) {
+  for (const number of world.names.keys()) {
     const space = await world.space(number)
     const left = space === undefined ? undefined : await Checkers.leftIn(world, space)
-    if (space === undefined || left === undefined) pending.push(`${world.plan.spaces[number]} is not readable`)
+    if (space === undefined || left === undefined) pending.push(`${world.names[number]} is not readable`)
     else pending.push(...[...left, ...await LedgerChecks.open(world, space)].map((row) => `${space.name}: ${row}`))
   }
   return pending
@@ -77,7 +78,7 @@ export const rest = async (world: World): Promise<ReadonlyArray<string>> => {
   }
   let pending: ReadonlyArray<string> = []
   for (let round = 0; round < ROUNDS; round++) {
-    for (const number of world.plan.spaces.keys()) await heal(world, number)
+    for (const number of world.names.keys()) await heal(world, number)
     await world.advance(round < 20 ? 2000 : 600_000)
     pending = await open(world)
     if (pending.length === 0) break

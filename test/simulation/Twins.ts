@@ -17,7 +17,7 @@ import { World } from "./World.ts"
  */
 const different: ReadonlySet<Actions.ActionName> = new Set<Actions.ActionName>([
   "kill", "cancel", "retry", "redeliver", "operate", "report", "rollback", "http", "follow", "steer", "postpone", "state",
-  "withdraw", "split", "cut"
+  "withdraw", "split", "cut", "copy", "backup", "restore", "free"
 ])
 
 /**

@@ -29,6 +29,7 @@ import * as Hosts from "./Host.ts"
 import * as Ledgers from "./Ledgers.ts"
 import * as Modules from "./Modules.ts"
 import { Network } from "./Network.ts"
+import { Copies } from "./Copies.ts"
 import type { Plan } from "./Plan.ts"
 import { WorldClock } from "./WorldClock.ts"
 import * as WorldSettings from "./WorldSettings.ts"
@@ -78,8 +79,13 @@ export class World {
   readonly network: Network
   readonly deliveries: Deliveries
   readonly hosts: ReadonlyArray<Hosts.Host>
+  /** The names of the spaces: those of the plan, and then copies. */
+  readonly names: Array<string>
   /** The host of each space. */
   readonly homes: Array<number>
+  readonly copies: Copies
+  /** The copies and the restored spaces, with the action that brought each. */
+  readonly arrivals = new Map<string, number>()
   acknowledged: Array<Acknowledged> = []
   readonly code: Code
   /** The spaces that were rolled back, with the action that asked for it. */
@@ -106,7 +112,8 @@ export class World {
   private readonly scope = Effect.runSync(Scope.make())
   /** The files of the spaces, unless they are in memory. */
   readonly files: Files | undefined
-  private readonly memory: Persistence["Service"]
+  /** The disk without its delays and faults. */
+  readonly memory: Persistence["Service"]
   private readonly turns: Array<() => void> = []
   private events = 0
 
@@ -115,13 +122,18 @@ export class World {
     this.random = Random.make(plan.seed)
     this.checking = Random.make(plan.seed + 2)
     const tell: Tell = { count: (kind: string) => this.count(kind), wrong: (text: string) => void this.wrong.push(text) }
-    this.deliveries = new Deliveries(tell)
     this.disk = new Disk(plan.faults, tell.count)
+    const isDetached = (space: string): boolean => this.disk.isDetached(space)
+    this.deliveries = new Deliveries({ ...tell, isDetached })
     const isGated = (space: string): boolean => this.gated.has(space)
-    this.bank = new Bank(this.clock, { ...tell, seed: plan.seed, jobs: plan.jobs, faults: plan.bank, isGated })
-    this.network = new Network(this.clock, { seed: plan.seed + 1, faults: plan.network, count: tell.count })
+    const isCopied = (space: string): boolean => this.arrivals.has(space)
+    const server = { seed: plan.seed, jobs: plan.jobs, faults: plan.bank, isGated, isDetached, isCopied }
+    this.bank = new Bank(this.clock, { ...tell, ...server })
+    this.network = new Network(this.clock, { seed: plan.seed + 1, faults: plan.network, ...tell, isDetached })
     this.hosts = Array.from({ length: plan.hosts }, Hosts.make)
+    this.names = [...plan.spaces]
     this.homes = plan.spaces.map((_, i) => i % plan.hosts)
+    this.copies = new Copies(this)
     this.files = plan.isOnFiles ? new Files(tell.count) : undefined
     const drivers = new Drivers(plan.driver, { count: tell.count, isWell: () => this.disk.isWell })
     const layer = this.files?.layer(drivers.around) ?? Layer.provide(MemoryStore.layer, HashLayer.layer)
@@ -210,7 +222,7 @@ export class World {
 
   /** The spaces of other hosts, behind the network. */
   private readonly remote = (name: string) => {
-    const space = this.plan.spaces.indexOf(name)
+    const space = this.names.indexOf(name)
     return Effect.succeed(this.network.peer(name, () => {
       const host = this.host(this.homes[space] ?? 0)
       return { kernel: host.kernel, whenDead: (tell) => void host.ends.push(tell) }
@@ -244,16 +256,16 @@ export class World {
 
   /** The space of this number at its host, which is started if it is down. */
   async space(number: number): Promise<Space | undefined> {
-    const at = number % this.plan.spaces.length
+    const at = number % this.names.length
     const host = present(this.homes[at])
     if (this.host(host).kernel === undefined) await this.boot(host)
-    const exit = await this.run(present(this.host(host).kernel).space(present(this.plan.spaces[at])))
+    const exit = await this.run(present(this.host(host).kernel).space(present(this.names[at])))
     return exit !== undefined && Exit.isSuccess(exit) ? exit.value : undefined
   }
 
   /** The door of the host of a space. */
   door(number: number): Door.Door | undefined {
-    return this.host(present(this.homes[number % this.plan.spaces.length])).door
+    return this.host(present(this.homes[number % this.names.length])).door
   }
 
   /** Gives a new space the cells that programs expect. */
@@ -267,22 +279,30 @@ export class World {
   /** Removes a space with all that the world knows of it, and makes a new one of its name. */
   async renew(number: number): Promise<void> {
     const space = await this.space(number)
-    const kernel = this.host(present(this.homes[number % this.plan.spaces.length])).kernel
-    if (space === undefined || kernel === undefined) return
-    for (const { id } of this.acknowledged) this.touched.add(id)
+    if (space === undefined) return
+    this.copies.forget(space.name)
+    await this.remove(space.name)
     this.rollbacks.set(space.name, this.step)
-    this.renewals.set(space.name, this.bank.attempts.length)
-    this.deliveries.forget(space.name)
-    this.gated.delete(space.name)
-    for (const key of Array.from(this.cancelled.keys())) if (key.startsWith(`${space.name} `)) this.cancelled.delete(key)
-    this.acknowledged = this.acknowledged.filter(({ space: name }) => name !== space.name)
-    await this.run(kernel.remove(space.name))
     await this.furnish(number)
+  }
+
+  /** Removes a space with all that the world knows of it. */
+  async remove(name: string): Promise<void> {
+    for (const { id, space } of this.acknowledged) if (space === name) this.touched.add(id)
+    this.renewals.set(name, this.bank.attempts.length)
+    this.deliveries.forget(name)
+    this.gated.delete(name)
+    for (const key of Array.from(this.cancelled.keys())) if (key.startsWith(`${name} `)) this.cancelled.delete(key)
+    this.acknowledged = this.acknowledged.filter(({ space }) => space !== name)
+    const home = this.homes[this.names.indexOf(name)]
+    const { kernel } = this.host(home ?? 0)
+    if (kernel !== undefined) await this.run(kernel.remove(name))
+    this.disk.forget(name)
   }
 
   /** Follows the value at an address, until its stream ends. */
   follow(space: Space, address: string, after: number | undefined): Effect.Effect<void, unknown> {
-    const host = present(this.homes[this.plan.spaces.indexOf(space.name)])
+    const host = present(this.homes[this.names.indexOf(space.name)])
     const follower: Follower = { space: space.name, address, host, life: this.host(host).life, seen: [], isOver: false }
     this.followers.push(follower)
     return Stream.runForEach(space.watch(address, { after }), (seen) => Effect.sync(() => void follower.seen.push(seen))).pipe(
@@ -317,7 +337,7 @@ export class World {
     const own = this.host(host)
     const life = ++own.life
     const isOver = (): boolean => own.life !== life
-    const owns = (space: string): boolean => this.homes[this.plan.spaces.indexOf(space)] === host
+    const owns = (space: string): boolean => this.homes[this.names.indexOf(space)] === host
     const scope = Effect.runSync(Scope.make())
     const awake = (run: () => void): void => {
       if (!isOver()) void (own.dreams === undefined ? run() : own.dreams.push(() => awake(run)))
@@ -346,7 +366,7 @@ export class World {
     Object.assign(own, { kernel, door, scope })
     await this.code.enroll(kernel)
     // A host opens the spaces of its schedules, so it has those of its own spaces alone.
-    const spaces = this.plan.spaces.filter(owns)
+    const spaces = this.names.filter(owns)
     if (this.plan.hasSchedule && spaces.length > 0) {
       await this.must(kernel.register(Clockwork.enzyme(spaces, { count: (kind) => this.count(kind) })))
     }

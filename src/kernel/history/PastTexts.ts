@@ -5,7 +5,7 @@
  */
 import type { HistorySource } from "../beat/HistorySource.ts"
 import * as Journal from "../journal/Journal.ts"
-import { cellsOf } from "../journal/JournalRecords.ts"
+import { cellsOf, formerNameIn } from "../journal/JournalRecords.ts"
 import type { JournalRow } from "../../persistence/Persistence.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
@@ -19,6 +19,8 @@ export class PastTexts {
   readonly texts = new Map<string, string | undefined>()
   /** Content that no beat had captured or made yet. */
   readonly unseen = new Set<string>()
+  /** The imports since, each with the name of the space before it, in the order of their beats. */
+  private readonly renamed: Array<{ readonly beat: number; readonly name: string }> = []
   private readonly source: HistorySource["store"]
   private readonly limit: number
   /** The number of characters of the documents. */
@@ -76,7 +78,14 @@ export class PastTexts {
       if (key > this.passed && !this.texts.has(key)) this.keep(key, before === undefined ? undefined : JSON.stringify(before))
     }
     for (const hash of [...entry.content ?? [], ...entry.made ?? []]) this.unseen.add(hash)
+    const name = formerNameIn(entry)
+    if (name !== undefined) this.renamed.push({ beat: row.beat, name })
     this.undone = row.beat
+  }
+
+  /** The name of the space in a beat of the past. */
+  nameIn(beat: number): string {
+    return this.renamed.find((each) => each.beat > beat)?.name ?? this.source.space
   }
 
   /** Forgets the documents up to a key, which are not read any more. */

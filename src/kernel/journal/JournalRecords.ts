@@ -12,6 +12,7 @@ import type { CellRecord } from "./CellLine.ts"
 import * as CellLine from "./CellLine.ts"
 import type { InputRecord } from "./InputLine.ts"
 import * as InputLine from "./InputLine.ts"
+import * as Commands from "../model/Command.ts"
 import * as Modules from "../model/Modules.ts"
 import * as NodeLine from "./NodeLine.ts"
 import * as RetiredLine from "./RetiredLine.ts"
@@ -21,6 +22,7 @@ import type { SentRecord } from "./SentLine.ts"
 import * as SentLine from "./SentLine.ts"
 import { runName } from "../model/Signal.ts"
 import * as Cells from "../../durable/Cells.ts"
+import * as SpaceMode from "../model/SpaceMode.ts"
 import * as SpaceSchema from "../model/SpaceSchema.ts"
 import * as Titles from "../model/Titles.ts"
 
@@ -141,3 +143,12 @@ export const nodesOf = (lines: ReadonlyArray<NodeLine.NodeRunLine> = []): Readon
  */
 export const documentOf = (value: unknown): Document | undefined =>
   value === undefined ? undefined : Codec.decode(JSON.stringify(value))
+
+/** The name that a space had before a beat in which it arrived by an import; `undefined` in each other beat. */
+export const formerNameIn = ({ control = [] }: Pick<Journal.Parsed, "control">): string | undefined => {
+  for (const line of control) {
+    const command = line[0] === "arrive" ? Commands.decode(line) : undefined
+    if (command?.kind === "arrive") return SpaceMode.nameOf(command.detached.from)
+  }
+  return undefined
+}

@@ -171,3 +171,6 @@ export const read = (store: Pick<SpaceStore, "below">, documents: {
  * A space that is removed and created again has the same ids again. Its origin tells them from those of the space before.
  */
 export const origin = ({ born }: Pick<SpaceMode, "born">, space: string): string => born === undefined ? space : `${space}@${born}`
+
+/** The name of a space in its origin. */
+export const nameOf = (origin: string): string => origin.replace(/@[0-9a-f]+$/, "")

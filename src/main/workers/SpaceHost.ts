@@ -26,6 +26,7 @@ import { CurrentCursorKey } from "../../kernel/model/CursorKey.ts"
 import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
+import * as SpaceMode from "../../kernel/model/SpaceMode.ts"
 import { refusalOf, RemotePeers } from "../../kernel/live/Delivery.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import * as ContentProvider from "../../loader/ContentProvider.ts"
@@ -166,7 +167,7 @@ export class SpaceHost {
       const { settings, space, storage } = this.place
       ForeignCaller.check(proof, settings.proof)
       // The name in an origin: its incarnation follows.
-      checkSpaceName(from.replace(/@[0-9a-f]+$/, ""))
+      checkSpaceName(SpaceMode.nameOf(from))
       const { kernel, runner } = await this.opened()
       const refusals = (error: PersistenceError) => rows.map(() => refusalOf(error))
       const { full } = this
