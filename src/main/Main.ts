@@ -35,7 +35,7 @@ import * as PluginCommands from "./composition/PluginCommands.ts"
 import * as Project from "./composition/Project.ts"
 import type { Configuration } from "./composition/Reloads.ts"
 import * as SourceMaps from "./module/SourceMaps.ts"
-import * as Supervised from "./watchdog/Supervised.ts"
+import * as EndFile from "./watchdog/EndFile.ts"
 
 /** A listening server. */
 export interface Server {
@@ -93,7 +93,7 @@ export const run = (platform: Platform, program: Program): void => {
   process.on("uncaughtException", report)
   ParentProcess.follow()
   // A terminal sends a signal to the supervisor, too, which passes it on: the second one must not end a process that stops.
-  if (Supervised.file !== undefined) for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined)
+  if (EndFile.file !== undefined) for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined)
   NodeRuntime.runMain(execute(platform, program, { root: process.cwd(), reporter }), {
     disableErrorReporting: true,
     teardown: (exit, onExit) => onExit(exitCode(exit, report))
@@ -178,8 +178,8 @@ const layer = (
         ({ app, ...project }) => ({ ...project, fetch: app.fetch })
       ),
     renew: (reason) => {
-      Supervised.tell(Supervised.file, reason)
-      return Supervised.file !== undefined
+      EndFile.tell(EndFile.file, reason)
+      return EndFile.file !== undefined
     },
     confine,
     build,
@@ -201,10 +201,10 @@ const isAlive = (pid: number): boolean => {
 
 /** Serves at the port of the configuration; where that is any, at the one of the process before, if it is still free. */
 const served = async ({ serve }: Platform, fetch: Fetch, { host, port }: Config): Promise<Server> => {
-  const kept = port === 0 ? Supervised.port() : undefined
+  const kept = port === 0 ? EndFile.port() : undefined
   const again = kept === undefined ? undefined : await serve(fetch, { host, port: kept }).catch(() => undefined)
   const server = again ?? await serve(fetch, { host, port })
-  Supervised.keepPort(server.port)
+  EndFile.keepPort(server.port)
   return server
 }
 

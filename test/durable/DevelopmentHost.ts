@@ -8,7 +8,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Enzyme, Space } from "systole"
 import { CurrentReporter, Reporter } from "../../src/diagnostic/Reporter.ts"
-import { RunWatch } from "../../src/kernel/watchdog/RunWatch.ts"
+import { CurrentRunWatch } from "../../src/kernel/watchdog/RunWatch.ts"
 import { replays, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -25,7 +25,7 @@ export const reports = (enzyme: Enzyme.Enzyme, { isWatched = true, signal, topic
   // A reporter may date what it reports.
   const reporter = new Reporter((fact) => void (Date.now() > 0 && fact.topic === topic && told.push(fact.note)))
   const watch = isWatched ? { stop: () => {}, placeOf: () => undefined } : undefined
-  const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(RunWatch, watch))
+  const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(CurrentRunWatch, watch))
   const run = (space: Space) => Effect.gen(function*() {
     yield* space.signal({ signal })
     yield* space.step

@@ -6,15 +6,15 @@
 import { Effect, Fiber } from "effect"
 import type { Event, Space, Transaction } from "systole"
 import * as RunBoard from "../../src/kernel/watchdog/RunBoard.ts"
-import * as Supervision from "../../src/kernel/watchdog/Supervision.ts"
-import type { Watchdog } from "../../src/kernel/watchdog/Watchdog.ts"
+import * as Watchdog from "../../src/kernel/watchdog/Watchdog.ts"
+import type { WatchdogHost } from "../../src/kernel/watchdog/WatchdogHost.ts"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 
 /** The watchdog records of successive processes over one data folder. */
 export interface TestWatchdog {
   /** Starts the next process and returns its watchdog. */
-  readonly start: () => Watchdog
+  readonly start: () => WatchdogHost
   /** Ends the process by its watchdog, and marks the blamed runs. */
   readonly bark: () => void
   /** Ends the process during the run of a node. */
@@ -41,9 +41,9 @@ export const make = (): TestWatchdog => {
         board,
         // The thread never returns from a run that never returns.
         afterTurn: () => {},
-        left: (space) => ({ marks: marks.get(space) ?? [], began: began.get(space) }),
-        begins: (space, head) => void begun.set(space, head),
-        closed: (space) => {
+        recordOf: (space) => ({ marks: marks.get(space) ?? [], began: began.get(space) }),
+        begin: (space, head) => void begun.set(space, head),
+        close: (space) => {
           began.delete(space)
           begun.delete(space)
         },
@@ -96,8 +96,8 @@ export const processes = (poison: string, options = {}) => Effect.gen(function*(
   const ends = make()
   const start = () => Effect.provideService(
     machine.boot([counting("poisoned", poison, options), counting("other", "nothing")]),
-    Supervision.CurrentSupervision,
-    Supervision.make(ends.start())
+    Watchdog.CurrentWatchdog,
+    Watchdog.make(ends.start())
   )
   return { ends, machine, reach: reached, start }
 })

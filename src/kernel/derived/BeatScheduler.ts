@@ -34,8 +34,8 @@ import type * as Pieces from "./Pieces.ts"
 import { ActiveNodes } from "./ActiveNodes.ts"
 import { HandlingReads } from "./HandlingReads.ts"
 import { StagedOutputs } from "./StagedOutputs.ts"
-import type { Watch } from "../watchdog/RunWatch.ts"
-import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
+import type { RunWatch } from "../watchdog/RunWatch.ts"
+import type { SpaceWatchdog } from "../watchdog/SpaceWatchdog.ts"
 import { RunTimes } from "./RunTimes.ts"
 import { type PendingPull, type PullRequest, PendingPulls } from "./PendingPulls.ts"
 
@@ -57,8 +57,8 @@ export interface Dependencies {
   /** Reports facts outside of beats. */
   readonly tell: (fact: Diagnostic) => void
   /** Called before the runs of nodes with a breakpoint. */
-  readonly stop: Watch["stop"] | undefined
-  readonly sentry: RunSupervisor | undefined
+  readonly stop: RunWatch["stop"] | undefined
+  readonly watchdog: SpaceWatchdog | undefined
 }
 
 /**
@@ -285,7 +285,7 @@ export class BeatScheduler implements DerivationPort {
   private get engine(): SpaceScheduler {
     if (this.scheduler !== undefined) return this.scheduler
     const scheduler = this.deps.schedulers.make(this.outputs.base, (name, address) => this.deps.tell(Derivation.instability(name, address)))
-    scheduler.graph.watched = this.deps.sentry?.watcher((node) => this.active.modules.hashOf(node))
+    scheduler.graph.watched = this.deps.watchdog?.watcher((node) => this.active.modules.hashOf(node))
     scheduler.invalidation.marked = []
     scheduler.graph.noted = scheduler.undo
     this.active.join(scheduler)

@@ -12,7 +12,7 @@ import { type Kind, Trace } from "../../scheduler/view/Trace.ts"
 import { isInPass } from "./DerivationPort.ts"
 import type { NamedNode } from "../journal/Journal.ts"
 import type { NodeLine } from "../journal/NodeLine.ts"
-import type { Watch } from "../watchdog/RunWatch.ts"
+import type { RunWatch } from "../watchdog/RunWatch.ts"
 
 /** The derivations of one beat. */
 interface Ended {
@@ -31,12 +31,12 @@ export class NodeInspector {
   breakpoints: ReadonlySet<string> = new Set()
   /** The beat in progress. */
   beat = -1
-  private readonly stop: Watch["stop"] | undefined
+  private readonly stop: RunWatch["stop"] | undefined
   private graph: Graph | undefined
   /** The causes of each run of the beat, if runs are traced. */
   private causes: Array<ReadonlyArray<string>> = []
 
-  constructor(stop: Watch["stop"] | undefined) {
+  constructor(stop: RunWatch["stop"] | undefined) {
     this.stop = stop
   }
 

@@ -11,7 +11,7 @@ import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Delivery } from "../derived/DerivationPort.ts"
 
 /** The parts of a space that a delivery needs. */
-type Delivering = Pick<LiveState, "host" | "reporter" | "sentry" | "space">
+type Delivering = Pick<LiveState, "host" | "reporter" | "watchdog" | "space">
 
 /**
  * The deliveries of one space.
@@ -35,9 +35,9 @@ export class EffectDelivery {
   }
 
   tell({ beat, definition, value }: Delivery): void {
-    const { host, sentry } = this.state
+    const { host, watchdog } = this.state
     try {
-      sentry?.tells(definition.name, beat)
+      watchdog?.enterEffect(definition.name, beat)
       const told = host.scope.outside(() => definition.deliver?.(value, { beat, key: definition.name }))
       if (!(told instanceof Promise)) return
       this.open++
@@ -45,7 +45,7 @@ export class EffectDelivery {
     } catch (error) {
       this.failed(definition.name, error)
     } finally {
-      sentry?.told()
+      watchdog?.leaveEffect()
     }
   }
 

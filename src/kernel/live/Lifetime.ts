@@ -13,7 +13,7 @@ import type { Publication } from "./Publication.ts"
 import type { Uploads } from "./Uploads.ts"
 
 /** The members of the state of a space that its lifetime uses. */
-type State = Pick<LiveState, "derivation" | "host" | "liveClock" | "mode" | "sentry" | "space">
+type State = Pick<LiveState, "derivation" | "host" | "liveClock" | "mode" | "watchdog" | "space">
 
 /** The parts of a space with work in progress. */
 interface Parts {
@@ -77,8 +77,8 @@ export class Lifetime {
   get isResting(): boolean {
     const { state, parts: { barrier, group, history, publication, uploads }, uses } = this
     const isWaitedFor = uses + uploads.open > 0 || publication.isAwaited
-    const isSupervised = state.sentry?.isQuiet(barrier.durable + 1) === false
-    const isBusy = !group.isResting || isSupervised || !publication.isQuiet || history.isBusy || state.derivation.inspector.isPaid
+    const isOnProbation = state.watchdog?.isQuiet(barrier.durable + 1) === false
+    const isBusy = !group.isResting || isOnProbation || !publication.isQuiet || history.isBusy || state.derivation.inspector.isPaid
     return !isWaitedFor && !isBusy && (group.due ?? Infinity) > state.host.now()
   }
 }

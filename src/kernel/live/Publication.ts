@@ -21,7 +21,7 @@ import type { LiveLedgers } from "./LiveLedgers.ts"
 import type { OutboxRelay } from "./OutboxRelay.ts"
 
 /** The members of the state of a space that the publication uses. */
-type State = Pick<LiveState, "enzymes" | "host" | "mode" | "nodes" | "reporter" | "sentry" | "space">
+type State = Pick<LiveState, "enzymes" | "host" | "mode" | "nodes" | "reporter" | "watchdog" | "space">
 
 /** The parts of a space that hear of a beat. */
 interface Parts {
@@ -62,7 +62,7 @@ export class Publication {
   published(beat: Beat): void {
     const { state, parts: { ledgers, listeners, outbox, queries, receipts } } = this
     receipts.publish(beat)
-    state.sentry?.passed(beat.number)
+    state.watchdog?.endBeat(beat.number)
     queries.subscriptions.publish(beat)
     this.deliver(beat, false)
     listeners.published(beat.number)

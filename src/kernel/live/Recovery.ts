@@ -39,9 +39,9 @@ import * as Pieces from "../derived/Pieces.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as Arrived from "../model/Arrived.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import type { Watched } from "../watchdog/RunSupervisor.ts"
+import type { WatchedSpace } from "../watchdog/SpaceWatchdog.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
-import type { Supervision } from "../watchdog/Supervision.ts"
+import type { Watchdog } from "../watchdog/Watchdog.ts"
 
 /** The dependencies that the spaces of a kernel share. */
 export interface Parts {
@@ -61,7 +61,7 @@ export interface Parts {
   readonly telemetry: Telemetry
   /** The names of held spaces. */
   readonly held: Holds
-  readonly supervision: Supervision | undefined
+  readonly watchdog: Watchdog | undefined
   readonly lostBeats: LostBeats
   readonly cursorKey: CursorKey | undefined
 }
@@ -85,7 +85,7 @@ const checkJournal = (store: SpaceStore): void => {
  */
 export const recover = (store: PlacedStore, parts: Parts): LiveState => {
   const { durable, hash, held, host, ledgers, lostBeats, nodes, pacemaker } = parts
-  const { restore, registry, reporter, schedulers, settings, supervision, telemetry } = parts
+  const { restore, registry, reporter, schedulers, settings, telemetry } = parts
   // Records come with beats.
   if (store.head().beat >= 0) StoreCheck.check(store, ledgers)
   checkJournal(store)
@@ -106,7 +106,7 @@ export const recover = (store: PlacedStore, parts: Parts): LiveState => {
   inbox.held.tell = telling(store.space, reporter, (signal) =>
     registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
-  const sentry = supervision?.supervise(watched(store, lostBeats, inbox))
+  const watchdog = parts.watchdog?.open(watched(store, lostBeats, inbox))
   restoreTimers(inbox, { ledgers, states, number: next })
   return {
     space: store.space,
@@ -126,7 +126,7 @@ export const recover = (store: PlacedStore, parts: Parts): LiveState => {
       timer: host.now,
       tell: (fact) => host.scope.outside(() => reporter.report({ ...fact, space: store.space, beat: undefined })),
       stop: host.watch?.stop,
-      sentry
+      watchdog
     }),
     bindings,
     durable,
@@ -141,7 +141,7 @@ export const recover = (store: PlacedStore, parts: Parts): LiveState => {
     labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,
     seed: pacemaker.seed,
-    sentry,
+    watchdog,
     restore,
     startHash: hash.start,
     reporter,
@@ -212,7 +212,7 @@ const executorOf = ({ space }: SpaceStore, { durable, hash, host, ledgers, repor
     report: host.watch === undefined ? undefined : (told) => host.scope.outside(() => reporter.report(told))
   })
 
-const watched = (store: SpaceStore, lostBeats: LostBeats, { events, waiting }: Inbox): Watched => {
+const watched = (store: SpaceStore, lostBeats: LostBeats, { events, waiting }: Inbox): WatchedSpace => {
   const head = store.head().beat
   const isOpen = (event: string): boolean => waiting.has(event) || events.get(event) !== undefined
   return { space: store.space, head, next: Math.max(head, lostBeats.newest(store.space)) + 1, isOpen }

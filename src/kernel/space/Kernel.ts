@@ -46,7 +46,7 @@ import { Pacemaker } from "../model/Pacemaker.ts"
 import { ModuleRestore } from "../model/ModuleRestore.ts"
 import type * as Recovery from "../live/Recovery.ts"
 import { CurrentRunScope, type RunScope } from "../../registry/RunScope.ts"
-import { RunWatch } from "../watchdog/RunWatch.ts"
+import { CurrentRunWatch } from "../watchdog/RunWatch.ts"
 import type { FrameOf } from "../view/Pins.ts"
 import type { NamePage, Page, Space } from "../view/Space.ts"
 import type { KernelSlice } from "../api/Slice.ts"
@@ -55,7 +55,7 @@ import type { ScheduledSpaces } from "./ScheduledSpaces.ts"
 import { Spaces } from "./Spaces.ts"
 import { SteadyClock } from "./SteadyClock.ts"
 import { type Stop, Stops } from "../model/Stops.ts"
-import { CurrentSupervision } from "../watchdog/Supervision.ts"
+import { CurrentWatchdog } from "../watchdog/Watchdog.ts"
 
 /** The time for which an answer about the place of the stores holds, in milliseconds. */
 const READY_MILLIS = 1000
@@ -158,13 +158,13 @@ export class Kernel extends Context.Service<Kernel, {
       const telemetry = new Telemetry.Telemetry(yield* Effect.context<never>(), scope)
       const fork = yield* Fibers.make
       const ofRuns = Telemetry.ofRuns(telemetry.context, scope.outside)
-      const host = { awaits, now, timer, turn: task, wake, scope, fork, runs: ofRuns, watch: yield* RunWatch }
+      const host = { awaits, now, timer, turn: task, wake, scope, fork, runs: ofRuns, watch: yield* CurrentRunWatch }
       const parts: Recovery.Parts = {
         registry, nodes, schedulers: yield* Scheduler, settings, durable: runs, ledgers: ledgersOf(slices, reactor), hash, pacemaker, host,
         steady: new SteadyClock(pacemaker),
         held: (yield* CurrentHolds) ?? new Set(settings.held), lostBeats: new LostBeats(),
         cursorKey: yield* CurrentCursorKey, restore: yield* ModuleRestore, reporter: yield* CurrentReporter, telemetry,
-        supervision: yield* CurrentSupervision
+        watchdog: yield* CurrentWatchdog
       }
       const api = { parts: [operationsPart, ...slices.flatMap(({ part }) => part ?? [])], absent: SliceTable.absent(slices) }
       const life = yield* Effect.scope

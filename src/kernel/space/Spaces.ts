@@ -77,10 +77,10 @@ export class Spaces {
 
   constructor(deps: Dependencies) {
     this.deps = deps
-    const { host, pacemaker: { turn }, registry, reporter, settings, supervision } = deps.parts
+    const { host, pacemaker: { turn }, registry, reporter, settings, watchdog } = deps.parts
     this.spaces = new OpenSpaces({ host, turn, settings, retire: ({ lifetime, name }) => {
       this.due.set(name, lifetime.due)
-      supervision?.closed(name)
+      watchdog?.close(name)
       lifetime.retire()
     } })
     const { behindMillis } = settings.limits

@@ -6,7 +6,7 @@
 import type * as Context from "effect/Context"
 import type { RunScope } from "../../registry/RunScope.ts"
 import type { Fork } from "../model/Fibers.ts"
-import type { Watch } from "./RunWatch.ts"
+import type { RunWatch } from "./RunWatch.ts"
 
 /** The host's clock and timers, which limit the time of a run. */
 export interface RunHost {
@@ -24,5 +24,5 @@ export interface RunHost {
   /** The scope of the code of runs. */
   readonly scope: RunScope
   /** The watch of a development host. */
-  readonly watch?: Watch | undefined
+  readonly watch?: RunWatch | undefined
 }

@@ -14,7 +14,7 @@ export interface Stop {
 }
 
 /** The callbacks of a watch. */
-export interface Watch {
+export interface RunWatch {
   /** The place in a module's code from which an error comes, with its source line, if the host tells it. */
   readonly placeOf: (error: unknown) => CodePlace | undefined
   /** A node with a breakpoint is about to run. */
@@ -24,4 +24,4 @@ export interface Watch {
 /**
  * The current run watch; `undefined` by default.
  */
-export const RunWatch = Context.Reference<Watch | undefined>("systole/kernel/RunWatch", { defaultValue: () => undefined })
+export const CurrentRunWatch = Context.Reference<RunWatch | undefined>("systole/kernel/RunWatch", { defaultValue: () => undefined })

@@ -1,34 +1,33 @@
 /**
- * The watchdog: it runs beside the event loop, on hosts with threads.
- *
- * A run that never returns cannot be stopped within its process. The watchdog records
- * the run and ends the process. The mark tells the space at its next opening which run
- * was in progress.
+ * The watchdog of runs, on a host that has one.
  *
  * @module
  */
-import type { RunBoard, Mark } from "./RunBoard.ts"
+import * as Context from "effect/Context"
+import { SpaceWatchdog, type WatchedSpace } from "./SpaceWatchdog.ts"
+import type { WatchdogHost } from "./WatchdogHost.ts"
 
-/** The marks that the previous process left for a space. */
-export interface Left {
-  readonly marks: ReadonlyArray<Mark>
-  /** The head at the first beat of the previous process, unless it closed the space; -1 before the first beat. */
-  readonly began: number | undefined
+/**
+ * The watchdog of the spaces of a kernel.
+ */
+export interface Watchdog {
+  /** Watches the runs of a space from its opening on. */
+  readonly open: (space: WatchedSpace) => SpaceWatchdog
+  /** The space is closed and will reopen on demand. */
+  readonly close: (space: string) => void
 }
 
 /**
- * The watchdog of a host. All calls are synchronous, since a process may end in the next statement.
+ * The watchdog over that of a host.
  */
-export interface Watchdog {
-  readonly board: RunBoard
-  /** Calls back once the thread has returned to the event loop. */
-  readonly afterTurn: (tell: () => void) => void
-  /** The marks of a space at its opening. A process may open a space several times. */
-  readonly left: (space: string) => Left
-  /** Records that the space runs its first beat in this process, on this head. */
-  readonly begins: (space: string, head: number) => void
-  /** The space is closed and will reopen on demand. Forgets how the previous process ended, and keeps the marks. */
-  readonly closed: (space: string) => void
-  /** Replaces the marks of the space; durably, unless there are none. */
-  readonly note: (space: string, marks: ReadonlyArray<Mark>) => void
-}
+export const make = (host: WatchdogHost): Watchdog => ({
+  open: (space) => new SpaceWatchdog(space, host),
+  close: (space) => host.close(space)
+})
+
+/**
+ * The watchdog of the host; `undefined` by default, as on a host without threads, whose bundle then has no code for it.
+ */
+export const CurrentWatchdog = Context.Reference<Watchdog | undefined>("systole/kernel/Watchdog", {
+  defaultValue: () => undefined
+})

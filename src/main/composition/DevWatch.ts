@@ -4,7 +4,7 @@
  * @module
  */
 import * as Layer from "effect/Layer"
-import { RunWatch, type Watch } from "../../kernel/watchdog/RunWatch.ts"
+import { CurrentRunWatch, type RunWatch } from "../../kernel/watchdog/RunWatch.ts"
 import * as RunGuards from "../guard/RunGuards.ts"
 import * as SourceMaps from "../module/SourceMaps.ts"
 
@@ -13,7 +13,7 @@ import * as SourceMaps from "../module/SourceMaps.ts"
  *
  * The whole process stops, so a breakpoint changes no run.
  */
-const stop: Watch["stop"] = (at) => {
+const stop: RunWatch["stop"] = (at) => {
   void at
   // oxlint-disable-next-line no-debugger -- it is what a breakpoint is
   debugger
@@ -23,4 +23,4 @@ const stop: Watch["stop"] = (at) => {
  * Watches the runs of a development host.
  */
 export const layer = (options: Omit<RunGuards.Options, "isDevelopment"> = {}): Layer.Layer<never> =>
-  Layer.merge(Layer.succeed(RunWatch, { stop, placeOf: SourceMaps.place }), RunGuards.layer({ ...options, isDevelopment: true }))
+  Layer.merge(Layer.succeed(CurrentRunWatch, { stop, placeOf: SourceMaps.place }), RunGuards.layer({ ...options, isDevelopment: true }))

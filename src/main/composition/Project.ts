@@ -28,7 +28,7 @@ import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import type { Pacemaker } from "../../kernel/model/Pacemaker.ts"
 import * as TrustedProxies from "../host/TrustedProxies.ts"
-import * as Supervision from "../../kernel/watchdog/Supervision.ts"
+import * as Watchdog from "../../kernel/watchdog/Watchdog.ts"
 import * as Config from "../../loader/Config.ts"
 import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
@@ -229,7 +229,7 @@ const watching = (
   return Effect.map(HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis }), (watchdog) => ({
     start: Effect.sync(watchdog.start),
     layer: Layer.mergeAll(
-      Layer.succeed(Supervision.CurrentSupervision, Supervision.make(watchdog)),
+      Layer.succeed(Watchdog.CurrentWatchdog, Watchdog.make(watchdog)),
       Layer.succeed(CurrentJobObserver, watchdog.jobs)
     )
   }))

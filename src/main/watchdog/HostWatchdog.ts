@@ -15,12 +15,12 @@ import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
 import * as RunBoard from "../../kernel/watchdog/RunBoard.ts"
 import { ThreadBoard } from "../../kernel/watchdog/ThreadBoard.ts"
-import type { Watchdog } from "../../kernel/watchdog/Watchdog.ts"
+import type { WatchdogHost } from "../../kernel/watchdog/WatchdogHost.ts"
 import type { JobObserver } from "../../reactor/JobQueue.ts"
 import * as Debugger from "./Debugger.ts"
 import * as GlobalGuards from "../guard/GlobalGuards.ts"
 import { type Limits, TURN_MILLIS } from "./RunInspector.ts"
-import * as Supervised from "./Supervised.ts"
+import * as EndFile from "./EndFile.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 import type { Data } from "./WatchdogThread.ts"
 
@@ -32,7 +32,7 @@ export interface Site extends Limits {
 }
 
 /** A watchdog whose thread can be started before the first beat. */
-export interface HostWatchdog extends Watchdog {
+export interface HostWatchdog extends WatchdogHost {
   /** Hears of the jobs of channels. */
   readonly jobs: JobObserver
   readonly start: () => void
@@ -72,12 +72,12 @@ class ThreadWatchdog {
       board,
       jobs: this.thread,
       afterTurn: (tell) => void setImmediate(tell),
-      left: (space) => left.get(space) ?? nothing,
-      begins: (space, head) => {
+      recordOf: (space) => left.get(space) ?? nothing,
+      begin: (space, head) => {
         this.start()
-        this.attempt(() => this.begins(space, head))
+        this.attempt(() => this.begin(space, head))
       },
-      closed: (space) => {
+      close: (space) => {
         const marks = left.get(space)?.marks ?? []
         // The marks of refused nodes stay valid for the next opening.
         if (marks.length === 0) left.delete(space)
@@ -104,7 +104,7 @@ class ThreadWatchdog {
   }
 
   /** Appends a line to the log, or rewrites the log when most of its spaces are closed. */
-  private begins(space: string, head: number): void {
+  private begin(space: string, head: number): void {
     this.begun.set(space, head)
     if (++this.lines < 2 * this.begun.size + LINES) return WatchdogFiles.appendBegin(this.folder, space, head)
     this.lines = this.begun.size
@@ -122,7 +122,7 @@ class ThreadWatchdog {
     const { board: { memory }, thread: { memory: threadMemory }, folder, site: { stopMillis, stuckMillis } } = this
     const program = new URL(import.meta.url.endsWith(".ts") ? "./WatchdogThread.ts" : "./WatchdogThread.js", import.meta.url)
     this.attempt(() => {
-      const data: Data = { memory, threadMemory, folder, stopMillis, stuckMillis, endFile: Supervised.file }
+      const data: Data = { memory, threadMemory, folder, stopMillis, stuckMillis, endFile: EndFile.file }
       this.worker = new Worker(program, { workerData: data })
       this.worker.on("error", (error) => this.site.reporter.report(UnexpectedFailure.of(error)))
       this.worker.unref()
@@ -134,7 +134,7 @@ class ThreadWatchdog {
     const [run] = this.board.runs()
     if (run?.place === 0) {
       this.attempt(() => {
-        Supervised.tell(Supervised.file, Supervised.byWatchdog(`${RunBoard.nameOf(run)} ended the process`))
+        EndFile.tell(EndFile.file, EndFile.byWatchdog(`${RunBoard.nameOf(run)} ended the process`))
         WatchdogFiles.write(this.folder, run.space, RunBoard.marked(run, WatchdogFiles.read(this.folder, run.space)))
       })
     }

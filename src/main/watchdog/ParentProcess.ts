@@ -9,7 +9,7 @@
  */
 import { readFileSync } from "node:fs"
 import process from "node:process"
-import * as Supervised from "./Supervised.ts"
+import * as EndFile from "./EndFile.ts"
 
 /** The variable that npm, Bun and Deno set for the scripts of a `package.json`. */
 const SCRIPT = "npm_lifecycle_event"
@@ -44,7 +44,7 @@ const ending = (): () => boolean => {
  * supervises this one.
  */
 export const follow = (): void => {
-  if (process.env[SCRIPT] === undefined && Supervised.file === undefined) return
+  if (process.env[SCRIPT] === undefined && EndFile.file === undefined) return
   const isOver = ending()
   const watch = setInterval(() => {
     if (!isOver()) return

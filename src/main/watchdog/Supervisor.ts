@@ -13,7 +13,7 @@ import { join } from "node:path"
 import process from "node:process"
 import * as Debugger from "./Debugger.ts"
 import * as ParentProcess from "./ParentProcess.ts"
-import * as Supervised from "./Supervised.ts"
+import * as EndFile from "./EndFile.ts"
 
 /** The most ends in a row, each within {@link STEADY} of its start. */
 const MAX_ENDS = 10
@@ -41,7 +41,7 @@ const hostArguments = (): ReadonlyArray<string> | undefined => {
  * Whether this process is to supervise its command line: that of `systole dev`, unless it is supervised or debugged itself.
  */
 export const isAsked = ([command]: ReadonlyArray<string>): boolean =>
-  command === "dev" && Supervised.file === undefined && !Debugger.isPossible() && hostArguments() !== undefined
+  command === "dev" && EndFile.file === undefined && !Debugger.isPossible() && hostArguments() !== undefined
 
 /** The end of a server. */
 interface End {
@@ -95,7 +95,7 @@ class ServerProcess {
   /** Runs a process to its end. */
   run(): Promise<End> {
     return new Promise((resolve, reject) => {
-      const env = { ...process.env, [Supervised.VARIABLE]: this.endFile }
+      const env = { ...process.env, [EndFile.VARIABLE]: this.endFile }
       const child = spawn(process.execPath, this.args, { env, stdio: "inherit" })
       // On Deno, child.kill reports the signal also for a process that ended by itself.
       this.send = (signal) => void (child.pid !== undefined && process.kill(child.pid, signal))

@@ -15,7 +15,7 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import type { Mark } from "../../kernel/watchdog/RunBoard.ts"
-import type { Left } from "../../kernel/watchdog/Watchdog.ts"
+import type { WatchdogRecord } from "../../kernel/watchdog/WatchdogHost.ts"
 
 const LOG = "begun.log"
 const EXTENSION = ".json"
@@ -26,8 +26,8 @@ export const folderOf = (data: string): string => join(data, "watch")
 /**
  * The records of the previous process, by space.
  */
-export const takeRecords = (folder: string): Map<string, Left> => {
-  const found = new Map<string, Left>()
+export const takeRecords = (folder: string): Map<string, WatchdogRecord> => {
+  const found = new Map<string, WatchdogRecord>()
   for (const file of attempt(() => readdirSync(folder), [])) {
     if (file.endsWith(EXTENSION)) {
       found.set(file.slice(0, -EXTENSION.length), { marks: read(folder, file.slice(0, -EXTENSION.length)), began: undefined })

@@ -13,7 +13,7 @@ import type { Topic } from "../../diagnostic/Topic.ts"
 import * as RunBoard from "../../kernel/watchdog/RunBoard.ts"
 import { ThreadBoard } from "../../kernel/watchdog/ThreadBoard.ts"
 import { HELD_MILLIS, INSPECTION_MILLIS, type Limits, RunInspector, type ThreadHolder } from "./RunInspector.ts"
-import * as Supervised from "./Supervised.ts"
+import * as EndFile from "./EndFile.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 
 /** The input of the thread. */
@@ -80,7 +80,7 @@ const inspect = (): void => {
     attempt(() => WatchdogFiles.write(folder, run.space, RunBoard.marked(run, WatchdogFiles.read(folder, run.space))))
   }
   // A process that was told to stop is not started again.
-  if (!board.isStopping) Supervised.tell(endFile, Supervised.byWatchdog(reasonOf(end)))
+  if (!board.isStopping) EndFile.tell(endFile, EndFile.byWatchdog(reasonOf(end)))
   if (end.length === 0) {
     print(board.isStopping
       ? "sev:crit run/stuck: the process was told to stop and did not in time, so it ends"

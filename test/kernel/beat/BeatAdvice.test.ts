@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import * as Schema from "effect/Schema"
 import { Cell, Enzyme, type Space } from "systole"
 import { CurrentReporter, Reporter } from "../../../src/diagnostic/Reporter.ts"
-import { RunWatch } from "../../../src/kernel/watchdog/RunWatch.ts"
+import { CurrentRunWatch } from "../../../src/kernel/watchdog/RunWatch.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { replays, steps } from "../TestSpace.ts"
 
@@ -28,7 +28,7 @@ const reports = (isWatched: boolean, run: (space: Space) => Effect.Effect<unknow
   const told: Array<string> = []
   const reporter = new Reporter(({ note, topic }) => void told.push(`${topic}: ${note.replaceAll(/\(event [^;]*\)/g, "(event …)")}`))
   const watch = isWatched ? { stop: () => {}, placeOf: () => undefined } : undefined
-  const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(RunWatch, watch))
+  const layers = Layer.mergeAll(Layer.succeed(CurrentReporter, reporter), Layer.succeed(CurrentRunWatch, watch))
   return Effect.gen(function*() {
     const space = yield* TestKernel.space(modules)
     yield* run(space)

@@ -3,7 +3,7 @@ import { Effect as Fx, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Kernel, Reaction, Scheduler } from "systole"
 import { defaults } from "../../../src/kernel/model/Limits.ts"
-import { RunWatch, type Stop } from "../../../src/kernel/watchdog/RunWatch.ts"
+import { CurrentRunWatch, type Stop } from "../../../src/kernel/watchdog/RunWatch.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, turns } from "../TestSpace.ts"
 
@@ -23,7 +23,7 @@ const watched = (pace: "manual" | "demand") => {
     yield* kernel.register(Reaction.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} }))
     return yield* TestKernel.space([put])
   })
-  const watch = Layer.succeed(RunWatch, { stop: (at) => void stops.push({ ...at, seen }), placeOf: () => undefined })
+  const watch = Layer.succeed(CurrentRunWatch, { stop: (at) => void stops.push({ ...at, seen }), placeOf: () => undefined })
   return {
     make,
     stops,

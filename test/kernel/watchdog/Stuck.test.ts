@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { NodeDefinition, Transaction } from "systole"
 import { BeatAborted, Computation, Reaction as Fx, Kernel, Materializer } from "systole"
-import * as Supervision from "../../../src/kernel/watchdog/Supervision.ts"
+import * as Watchdog from "../../../src/kernel/watchdog/Watchdog.ts"
 import * as TestWatchdog from "../../support/TestWatchdog.ts"
 import { processes, reached } from "../../support/TestWatchdog.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -55,7 +55,7 @@ describe("an event whose run never returns", () => {
         if (isSlow) await new Promise(() => {})
         tx.increment("/data/slow")
       }, { query: "/signals/slow", limitMs: 3_600_000, retry: { attempts: 1 } })
-      const start = () => Effect.provideService(machine.boot([slow]), Supervision.CurrentSupervision, Supervision.make(ends.start()))
+      const start = () => Effect.provideService(machine.boot([slow]), Watchdog.CurrentWatchdog, Watchdog.make(ends.start()))
       const first = yield* start()
       const { id } = yield* first.signal({ signal: "/signals/slow" })
       yield* reached(first)
@@ -218,7 +218,7 @@ describe("a node whose run never returns", () => {
       const ends = TestWatchdog.make()
       const { modules, ran } = world()
       const boot = (hash: string) =>
-        Effect.provideService(machine.boot(modules(hash)), Supervision.CurrentSupervision, Supervision.make(ends.start()))
+        Effect.provideService(machine.boot(modules(hash)), Watchdog.CurrentWatchdog, Watchdog.make(ends.start()))
       const first = yield* boot("a")
       yield* write(first, ["/data/in", 1])
       assert.deepStrictEqual([yield* first.get("/c/looping"), yield* first.get("/c/sound")], [2, 2])
@@ -249,7 +249,7 @@ describe("a node whose run never returns", () => {
       const ends = TestWatchdog.make()
       const { modules, ran } = world()
       const boot = (watchdog = ends.start()) =>
-        Effect.provideService(machine.boot(modules("a")), Supervision.CurrentSupervision, Supervision.make(watchdog))
+        Effect.provideService(machine.boot(modules("a")), Watchdog.CurrentWatchdog, Watchdog.make(watchdog))
       yield* write(yield* boot(), ["/data/in", 1])
       for (const under of [2, 3]) {
         const watchdog = ends.start()
@@ -269,7 +269,7 @@ describe("a node whose run never returns", () => {
       const machine = yield* TestMachine.make
       const ends = TestWatchdog.make()
       const { modules } = world()
-      const boot = () => Effect.provideService(machine.boot(modules("a")), Supervision.CurrentSupervision, Supervision.make(ends.start()))
+      const boot = () => Effect.provideService(machine.boot(modules("a")), Watchdog.CurrentWatchdog, Watchdog.make(ends.start()))
       const first = yield* boot()
       yield* write(first, ["/data/in", 1])
       ends.mark("machine", 1, "looping")

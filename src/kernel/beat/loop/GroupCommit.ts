@@ -144,14 +144,14 @@ export class GroupCommit {
 
   /** Whether the next beat runs alone, over input that is durable. */
   private get isOnProbation(): boolean {
-    return this.state.sentry?.isOnProbation(this.number) === true
+    return this.state.watchdog?.isOnProbation(this.number) === true
   }
 
   /** Runs beats until no input is runnable or the group is full, then flushes. */
   private beat(spent: Spent): void {
     try {
       for (let number = this.next(); number !== undefined && !this.isFull(spent); number = this.next()) {
-        this.state.sentry?.begins(number, this.barrier.durable)
+        this.state.watchdog?.beginBeat(number, this.barrier.durable)
         const beat = this.heartbeat.step(number)
         if (beat instanceof Promise) {
           this.loop = "waiting"

@@ -14,7 +14,7 @@ import type { BeatScheduler } from "../../derived/BeatScheduler.ts"
 import type { OutboxQueue } from "../../inbox/OutboxQueue.ts"
 import type { Holds } from "../../model/Holds.ts"
 import type { DurableRuns } from "../RunExecutor.ts"
-import type { RunSupervisor } from "../../watchdog/RunSupervisor.ts"
+import type { SpaceWatchdog } from "../../watchdog/SpaceWatchdog.ts"
 import type { InputSpace } from "../step/BeatInput.ts"
 import type { HeartbeatSpace } from "../step/Heartbeat.ts"
 import type { CommitHandshake } from "./CommitHandshake.ts"
@@ -26,7 +26,7 @@ export interface LiveState extends HeartbeatSpace, InputSpace {
   readonly derivation: BeatScheduler
   readonly host: HeartbeatSpace["host"]
   readonly store: PlacedStore
-  readonly sentry?: RunSupervisor | undefined
+  readonly watchdog?: SpaceWatchdog | undefined
   /** The durable runs of the kernel. */
   readonly durable: DurableRuns
   /** Signals to other spaces. */

@@ -16,7 +16,7 @@ import type { Timer } from "../../../stage/CellTimers.ts"
 import * as Semantics from "../../../stage/Semantics.ts"
 import type { Inbox } from "../../inbox/Inbox.ts"
 import type { RunHost } from "../../watchdog/RunHost.ts"
-import type { RunSupervisor } from "../../watchdog/RunSupervisor.ts"
+import type { SpaceWatchdog } from "../../watchdog/SpaceWatchdog.ts"
 import type { Documents } from "../../model/Documents.ts"
 import type { Settings } from "../../model/Limits.ts"
 import type { Begun, Hears, Spent, Start } from "../../model/Begun.ts"
@@ -109,7 +109,7 @@ export interface InputSpace extends ClockChange.ClockSpace {
   readonly schedules: Schedules
   /** Draws the seed of a beat. */
   readonly seed: () => string
-  readonly sentry?: Pick<RunSupervisor, "settled"> | undefined
+  readonly watchdog?: Pick<SpaceWatchdog, "outcomeOf"> | undefined
   readonly settings: Settings
   readonly space: string
   readonly states: ByPlace
@@ -265,7 +265,7 @@ export class LiveInput implements BeatInput {
 
   settled(flight: InFlight, key: string, again?: Again): Outcome | undefined {
     const aborted = this.aborted.find((aborted) => aborted.signal === flight.signal && aborted.key === key)
-    return aborted === undefined ? this.state.sentry?.settled(flight.signal.id, key, again) : aborted.outcome
+    return aborted === undefined ? this.state.watchdog?.outcomeOf(flight.signal.id, key, again) : aborted.outcome
   }
 
   putBack(taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted): void {

@@ -33,7 +33,7 @@ import * as Run from "./Run.ts"
 import type { Signal } from "../../model/Signal.ts"
 import * as Lifecycle from "../command/Lifecycle.ts"
 import type { ModuleRestore } from "../../model/ModuleRestore.ts"
-import type { RunSupervisor } from "../../watchdog/RunSupervisor.ts"
+import type { SpaceWatchdog } from "../../watchdog/SpaceWatchdog.ts"
 import * as Stuck from "../../watchdog/Stuck.ts"
 import { BeatAborted } from "../../model/SpaceError.ts"
 import * as Titles from "../../model/Titles.ts"
@@ -44,7 +44,7 @@ export interface HeartbeatSpace extends Commit.CommitSpace {
   /** Restores the code of earlier beats. */
   readonly restore: ModuleRestore
   /** Tracks the run in progress, where the host has a watchdog. */
-  readonly sentry?: RunSupervisor | undefined
+  readonly watchdog?: SpaceWatchdog | undefined
 }
 
 /** The envelope of commands: all cells except the runtime's own, also through links. */
@@ -176,24 +176,24 @@ export class Heartbeat {
   /** Executes one handling. Returns a promise if its run is asynchronous. */
   private handle(captured: Captured, handling: Handling, draft: Draft): Promise<void> | undefined {
     const { used } = captured.transaction
-    const { state, state: { derivation, host, runs, sentry } } = this
+    const { state, state: { derivation, host, runs, watchdog } } = this
     const isDurable = InFlights.isDurable(handling, draft.moment)
     try {
-      sentry?.enter(handling)
+      watchdog?.enter(handling)
       const outcome = Run.prefetch(handling, draft, host) ?? derivation.parked() ??
         (isDurable ? runs.run(handling, draft, state) : Run.run(handling, draft, host))
       if (outcome instanceof Promise) {
-        const done = sentry?.wait(isDurable)
+        const done = watchdog?.wait(isDurable)
         return outcome
           .then((outcome) => this.conclude(captured, handling, { used, outcome }))
           .catch((error: unknown) => this.breakOff(captured, handling, error))
           .finally(done)
       }
-      sentry?.leave()
+      watchdog?.leave()
       this.conclude(captured, handling, { used, outcome })
       return undefined
     } catch (error) {
-      sentry?.leave()
+      watchdog?.leave()
       return this.breakOff(captured, handling, error)
     }
   }

@@ -1,6 +1,5 @@
 /**
- * The run supervisor of a space: the runs in progress now, and at the end of an earlier
- * process.
+ * The watchdog of a space: the runs in progress now, and at the end of an earlier process.
  *
  * A space is on probation if its process ended without closing it and without a further
  * durable beat. It then marks each run durably before the run begins, until the
@@ -17,13 +16,13 @@ import type { Mark } from "./RunBoard.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { Again } from "../model/Signal.ts"
 import * as Stuck from "./Stuck.ts"
-import type { Watchdog } from "./Watchdog.ts"
+import type { WatchdogHost } from "./WatchdogHost.ts"
 
 /** Most marks of one space. */
 const MAX_MARKS = 100
 
-/** The supervised space. */
-export interface Watched {
+/** The space whose runs are watched. */
+export interface WatchedSpace {
   readonly space: string
   /** The newest durable beat. */
   readonly head: number
@@ -46,11 +45,11 @@ interface Concluded {
 }
 
 /**
- * Supervises the runs of one space.
+ * Watches the runs of one space.
  */
-export class RunSupervisor {
-  private readonly watched: Watched
-  private readonly watchdog: Watchdog
+export class SpaceWatchdog {
+  private readonly space: WatchedSpace
+  private readonly host: WatchdogHost
   /** Marks of interrupted handlings and nodes. A mark with an outcome stays until that is durable. */
   private handlings: ReadonlyArray<HandlingMark>
   private nodes: ReadonlyArray<NodeMark>
@@ -62,11 +61,11 @@ export class RunSupervisor {
   private hasBegun = false
   private beat = -1
 
-  constructor(watched: Watched, watchdog: Watchdog) {
-    this.watched = watched
-    this.watchdog = watchdog
-    const { head, next: first, space } = watched
-    const { began, marks } = watchdog.left(space)
+  constructor(space: WatchedSpace, host: WatchdogHost) {
+    this.space = space
+    this.host = host
+    const { head, next: first } = space
+    const { began, marks } = host.recordOf(space.space)
     this.handlings = marks.filter((mark) => "event" in mark)
     this.nodes = marks.filter((mark) => "node" in mark).map(judged)
     const fresh = marks.filter((mark) => !("node" in mark) || mark.isSettled === undefined)
@@ -85,15 +84,15 @@ export class RunSupervisor {
   }
 
   /** A beat begins on this head. */
-  begins(beat: number, head: number): void {
+  beginBeat(beat: number, head: number): void {
     this.beat = beat
     if (this.hasBegun) return
     this.hasBegun = true
-    this.watchdog.begins(this.watched.space, head)
+    this.host.begin(this.space.space, head)
   }
 
   /** The outcome of a handling that was in progress when a process ended. */
-  settled(event: string, enzyme: string, again: Again | undefined): Outcome | undefined {
+  outcomeOf(event: string, enzyme: string, again: Again | undefined): Outcome | undefined {
     const mark = this.markOf(event, enzyme)
     if (mark === undefined || (mark.under ?? UNEXPLAINED) < UNEXPLAINED) return undefined
     this.conclude(mark, undefined)
@@ -105,7 +104,7 @@ export class RunSupervisor {
   /** A handling begins. */
   enter(handling: Handling): void {
     const { beat, flight: { signal }, key, why } = handling
-    this.watchdog.board.enter(this.watched.space, handling)
+    this.host.board.enter(this.space.space, handling)
     if (why !== "stuck" && !this.isOnProbation(beat)) return
     const mark = this.markOf(signal.id, key)
     if (mark !== undefined) this.conclude(mark, undefined)
@@ -120,7 +119,7 @@ export class RunSupervisor {
 
   /** The current handling has returned. */
   leave(): void {
-    this.watchdog.board.leave()
+    this.host.board.leave()
     this.end()
   }
 
@@ -129,9 +128,9 @@ export class RunSupervisor {
    * call for its end.
    */
   wait(isSegment: boolean): () => void {
-    const { board } = this.watchdog
+    const { board } = this.host
     const place = board.wait()
-    if (place !== undefined && !isSegment) this.watchdog.afterTurn(board.returning(place))
+    if (place !== undefined && !isSegment) this.host.afterTurn(board.returning(place))
     return () => {
       if (place !== undefined) board.done(place)
       this.end()
@@ -140,13 +139,13 @@ export class RunSupervisor {
 
   /** The observer of node runs. `codeOf` is the digest of a node's module. */
   watcher(codeOf: (node: Node) => string | undefined): Watcher {
-    const { board } = this.watchdog
+    const { board } = this.host
     return {
       enter: (run) => {
         const { name } = run.node.definition
         if (this.nodes.length > 0) this.refuse(run, codeOf(run.node))
         if (this.isOnProbation(this.beat)) this.begin(this.nodeMark(name, codeOf(run.node)))
-        return board.enterNode(this.watched.space, this.beat, name)
+        return board.enterNode(this.space.space, this.beat, name)
       },
       leave: (run, outer) => {
         board.leaveNode(outer)
@@ -158,22 +157,22 @@ export class RunSupervisor {
   }
 
   /** The delivery of an effect begins. */
-  tells(effect: string, beat: number): void {
-    this.watchdog.board.enterNode(this.watched.space, beat, effect)
+  enterEffect(effect: string, beat: number): void {
+    this.host.board.enterNode(this.space.space, beat, effect)
   }
 
   /** The delivery of an effect has returned. */
-  told(): void {
-    this.watchdog.board.leaveNode("")
+  leaveEffect(): void {
+    this.host.board.leaveNode("")
   }
 
   /** A beat is durable. Removes marks with an outcome, and marks of events that can no longer recur. */
-  passed(beat: number): void {
+  endBeat(beat: number): void {
     if (this.handlings.length === 0 && this.concluded.length === 0) return
     const over = new Map(this.concluded.filter((past) => past.beat <= beat).map(({ mark, next }) => [mark, next]))
     this.concluded = this.concluded.filter((past) => past.beat > beat)
     // A caller's id means the same event for ever.
-    const isLeft = (mark: HandlingMark) => mark.beat > beat || !mark.event.includes(".") || this.watched.isOpen(mark.event)
+    const isLeft = (mark: HandlingMark) => mark.beat > beat || !mark.event.includes(".") || this.space.isOpen(mark.event)
     const { handlings, nodes } = this
     this.handlings = handlings.filter((mark) => !over.has(mark) && isLeft(mark))
     this.nodes = nodes.flatMap((mark) => over.has(mark) ? over.get(mark) ?? [] : mark)
@@ -222,7 +221,7 @@ export class RunSupervisor {
   private write(): void {
     const marks: Array<Mark> = [...this.handlings, ...this.nodes].slice(-MAX_MARKS)
     const under = this.under.at(-1)
-    this.watchdog.note(this.watched.space, under === undefined ? marks : [...marks.filter((mark) => !isSame(mark, under)), under])
+    this.host.note(this.space.space, under === undefined ? marks : [...marks.filter((mark) => !isSame(mark, under)), under])
   }
 }
 
