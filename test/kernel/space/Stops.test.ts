@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { CurrentReporter, Reporter, type Settings, type Space } from "systole"
+import { CurrentReporter, Pacemaker, Reporter, type Settings, type Space } from "systole"
 import { enzyme, turns } from "../TestSpace.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
+import * as SetClock from "../../support/SetClock.ts"
 
 /** Counts signals, at once or after a delay. */
 const enzymes = [
@@ -54,6 +55,33 @@ describe("a space that stops by itself", () => {
       assert.deepStrictEqual(yield* kernel.stops, [])
       assert.deepStrictEqual(host.openings(), ["late", "late"])
       assert.strictEqual(yield* sum(yield* kernel.space("late")), 1)
+    }))
+
+  it.effect("is opened again if an error beside its beats would end its loop, such as that of a host without a timer", () =>
+    Effect.gen(function*() {
+      let isBroken = false
+      const clock = SetClock.make()
+      const wake = (own: Pacemaker["Service"]): Pacemaker["Service"]["wake"] => (at, run) => {
+        if (!isBroken) return own.wake(at, run)
+        isBroken = false
+        throw new Error("the host has no timer left")
+      }
+      const layer = Layer.effect(Pacemaker, Effect.map(Pacemaker, (own) => ({ ...own, wake: wake(own) }))).pipe(Layer.provide(clock.layer))
+      const host = yield* RestartableKernel.make(enzymes, undefined, { ...clock, layer })
+      const kernel = yield* host.boot(few)
+      const space = yield* kernel.space("late")
+      yield* space.handled({ signal: "/signals/later", payload: 2000 })
+      yield* turns()
+      isBroken = true
+      yield* add(space)
+      yield* turns()
+      assert.deepStrictEqual((yield* kernel.stops).map(({ reason }) => reason), ["the host has no timer left"])
+      yield* TestClock.adjust(1000)
+      yield* turns(20)
+      assert.deepStrictEqual(yield* kernel.stops, [])
+      yield* TestClock.adjust(1000)
+      yield* turns(20)
+      assert.strictEqual(yield* sum(yield* kernel.space("late")), 2)
     }))
 
   it.effect("waits twice as long each time, up to a minute, if it stops before a beat of it is durable", () =>

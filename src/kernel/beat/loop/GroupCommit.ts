@@ -50,7 +50,8 @@ export class GroupCommit {
     this.observer = observer
     this.barrier = new OutputBarrier(state, observer, this)
     this.heartbeat = new Heartbeat(state, new LiveInput(state))
-    const runs = { isPending: () => this.loop === "waiting", ended: () => this.heartbeat.ended, flush: () => this.barrier.flush(nothing) }
+    const flush = (): void => this.safely(() => this.barrier.flush(nothing))
+    const runs = { isPending: () => this.loop === "waiting", ended: () => this.heartbeat.ended, flush }
     this.pending = new PendingFlush(runs, { now: state.host.now, turn, millis: state.settings.limits.groupMillis })
     this.held = state.settings.pace === "manual" || state.held.has(state.space)
     this.lost = state.lostBeats.newest(state.space)
@@ -126,7 +127,18 @@ export class GroupCommit {
     for (const { answer } of this.state.inbox.commands.all()) answer(error)
   }
 
-  private readonly begin = (): void => {
+  /** Runs a call of the host. An error beside the beats stops the space, which then opens again: its loop alone arms the next call. */
+  private safely(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.stop(asStopped(this.state.space, error))
+    }
+  }
+
+  private readonly begin = (): void => this.safely(() => this.beginGroup())
+
+  private beginGroup(): void {
     // Signals that arrive while a run is pending are made durable meanwhile.
     if (this.loop === "waiting") return this.barrier.flush(nothing)
     if (this.loop === "busy" && this.barrier.isFlushing) return this.barrier.queue()
@@ -155,7 +167,7 @@ export class GroupCommit {
         const beat = this.heartbeat.step(number)
         if (beat instanceof Promise) {
           this.loop = "waiting"
-          beat.then((beat) => this.took(beat, spent), (error: unknown) => this.threw(error, spent))
+          beat.then((beat) => this.safely(() => this.took(beat, spent)), (error: unknown) => this.safely(() => this.threw(error, spent)))
           return this.pending.schedule()
         }
         this.keep(beat, spent)

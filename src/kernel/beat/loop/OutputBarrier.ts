@@ -183,19 +183,19 @@ export class OutputBarrier {
     try {
       if (failed !== undefined) throw failed.error
       for (waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
+      // A waiter may have stopped the space.
+      if (this.error !== undefined) return
+      this.handshake.take("end")
+      this.observer.flushed()
+      const { then } = this
+      this.then = undefined
+      then?.()
     } catch (error) {
       const failure = asStopped(this.state.space, error)
       this.loop.stop(failure)
       // The waiter that threw is no longer in `leaving`.
-      return waiter?.fail(failure)
+      waiter?.fail(failure)
     }
-    // A waiter may have stopped the space.
-    if (this.error !== undefined) return
-    this.handshake.take("end")
-    this.observer.flushed()
-    const { then } = this
-    this.then = undefined
-    then?.()
   }
 
   /** A beat as a waiter of the flush: publishes it, and answers its commands. */
