@@ -36,6 +36,9 @@ const JOBS = 64
 /** The default time in which a job ends after its abort, in milliseconds. */
 const ABORT_MILLIS = 10_000
 
+/** The time after which a source that failed to give a job is asked again, in milliseconds. */
+const AGAIN_MILLIS = 1000
+
 /** The numbers of jobs of a channel. */
 export interface JobState {
   readonly waiting: number
@@ -54,6 +57,8 @@ export interface QueueHost {
   readonly after: (millis: number, tell: () => void) => () => void
   /** Reports that a job of the channel hangs, once until all have ended. */
   readonly report: (note: string) => void
+  /** Hears of an error in the code of a space, which gets a job or its outcome. */
+  readonly failed: (error: unknown) => void
   /** Hears of the jobs; nobody does by default. */
   readonly observer?: JobObserver | undefined
 }
@@ -75,6 +80,8 @@ interface Source {
   load: number
   /** Its place in the order of turns; `undefined` if it has no waiting job. */
   turn: Turn | undefined
+  /** Cancels the wait for its next turn, after it failed to give a job. */
+  again: (() => void) | undefined
 }
 
 /** A place in the order of turns. A source whose load changes gets another one. */
@@ -149,8 +156,8 @@ export class JobQueue {
   /** Takes the jobs of a source in turn with other sources, until it has none. */
   offer(jobs: JobSource): void {
     let source = this.sources.get(jobs)
-    if (source === undefined) this.sources.set(jobs, source = { jobs, load: 0, turn: undefined })
-    if (source.turn === undefined) this.enter(source, this.places++)
+    if (source === undefined) this.sources.set(jobs, source = { jobs, load: 0, turn: undefined, again: undefined })
+    if (source.turn === undefined && source.again === undefined) this.enter(source, this.places++)
     this.advance()
   }
 
@@ -159,6 +166,8 @@ export class JobQueue {
     const source = this.sources.get(jobs)
     if (source === undefined) return
     source.turn = undefined
+    source.again?.()
+    source.again = undefined
     this.forget(source)
   }
 
@@ -195,7 +204,7 @@ export class JobQueue {
   }
 
   private forget(source: Source): void {
-    if (source.load === 0 && source.turn === undefined) this.sources.delete(source.jobs)
+    if (source.load === 0 && source.turn === undefined && source.again === undefined) this.sources.delete(source.jobs)
   }
 
   /** Starts jobs of the sources in turn while there is room. */
@@ -204,10 +213,29 @@ export class JobQueue {
     while (this.hasRoom) {
       const source = this.next()
       if (source === undefined) return
-      const job = source.jobs.take()
-      if (job !== undefined) void this.execute(job, source)
-      if (source.jobs.size > 0) this.enter(source, this.places++)
+      const taken = this.safely(() => ({ job: source.jobs.take() }))
+      if (taken?.job !== undefined) void this.execute(taken.job, source)
+      if (taken === undefined) this.enterLater(source)
+      else if (source.jobs.size > 0) this.enter(source, this.places++)
       else this.forget(source)
+    }
+  }
+
+  /** A source that failed to give a job is asked again after a while. */
+  private enterLater(source: Source): void {
+    source.again = this.host.after(AGAIN_MILLIS, () => {
+      source.again = undefined
+      this.offer(source.jobs)
+    })
+  }
+
+  /** The result of a call into a space; `undefined` if it throws. An error of one space ends no job of another one. */
+  private safely<A>(call: () => A): A | undefined {
+    try {
+      return call()
+    } catch (error) {
+      this.host.failed(error)
+      return undefined
     }
   }
 
@@ -217,7 +245,9 @@ export class JobQueue {
     while (this.isStuck) {
       const source = this.next()
       if (source === undefined) return
-      for (let job = source.jobs.take(); job !== undefined; job = source.jobs.take()) job.done({ error: stuck(this.channel, this.hung) })
+      const outcome = { error: stuck(this.channel, this.hung) }
+      const take = (): QueuedJob | undefined => this.safely(() => source.jobs.take())
+      for (let job = take(); job !== undefined; job = take()) this.tell(job, outcome)
       this.forget(source)
     }
   }
@@ -238,9 +268,13 @@ export class JobQueue {
     this.ended++
     this.host.observer?.ended(this.channel.id)
     this.unload(source)
-    if (outcome !== undefined && !progress.isLate) job.done(outcome)
+    if (outcome !== undefined && !progress.isLate) this.tell(job, outcome)
     this.advance()
     this.tellRoom()
+  }
+
+  private tell(job: QueuedJob, outcome: JobOutcome): void {
+    this.safely(() => job.done(outcome))
   }
 
   /** Notes the end of a job of a source, which keeps its place among equal ones. */
@@ -279,11 +313,11 @@ export class JobQueue {
   }
 
   /** Ends the attempt of a job whose time is over. */
-  private expire(progress: Progress, { abort, done }: QueuedJob, error: ChannelError): void {
+  private expire(progress: Progress, job: QueuedJob, error: ChannelError): void {
     if (progress.isOver) return
     progress.isLate = true
-    abort(error)
-    done({ error })
+    this.safely(() => job.abort(error))
+    this.tell(job, { error })
   }
 
   /** Gives the room of a job to others that did not end in time after its abort. */

@@ -6,13 +6,16 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import { CurrentReporter } from "../diagnostic/Reporter.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Channel } from "./Channel.ts"
 import { type JobObserver, JobQueue, type JobSource, type JobState, type QueueHost } from "./JobQueue.ts"
 
@@ -73,6 +76,7 @@ export const CurrentJobObserver = Context.Reference<JobObserver | undefined>("sy
 /** The timers of jobs, which end with the runtime. */
 export const timers: Effect.Effect<QueueHost["after"], never, Scope.Scope> = Effect.gen(function*() {
   const context = yield* Effect.context<never>()
+  const reporter = yield* CurrentReporter
   const open = new Set<Fiber.Fiber<void>>()
   yield* Effect.addFinalizer(() => Fiber.interruptAll(open))
   return (millis, tell) => {
@@ -80,6 +84,9 @@ export const timers: Effect.Effect<QueueHost["after"], never, Scope.Scope> = Eff
       open.delete(timer)
       tell()
     })))
+    timer.addObserver((exit) => {
+      if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) reporter.report(UnexpectedFailure.of(Cause.squash(exit.cause)))
+    })
     open.add(timer)
     return () => {
       if (open.delete(timer)) timer.interruptUnsafe()
@@ -94,6 +101,7 @@ const queueHost: Effect.Effect<QueueHost, never, Scope.Scope> = Effect.gen(funct
   return {
     observer,
     after: yield* timers,
+    failed: (error) => reporter.report(UnexpectedFailure.of(error)),
     report: (note) =>
       reporter.report({
         ...Diagnostic.of("io/channel-impaired", { note, origin: { kind: "runtime", name: "reactor" }, subject: undefined }),

@@ -35,7 +35,8 @@ const logged = (jobs = 1, timeoutMs?: number) => {
       timers.add(tell)
       return () => timers.delete(tell)
     },
-    report: (note) => log.push(`report ${note}`)
+    report: (note) => log.push(`report ${note}`),
+    failed: (error) => log.push(`failed ${String(error)}`)
   })
   /** Lets the time pass that jobs have until their end, or after their abort. */
   const pass = async (): Promise<void> => {
@@ -83,6 +84,49 @@ describe("JobQueue", () => {
     await settled()
     assert.deepStrictEqual(log, ["execute b"])
     assert.deepInclude(queue.state, { waiting: 0, active: 1, ended: 1 })
+  })
+
+  it("goes on with other spaces where one fails to give a job or to take an outcome, and asks that one again later", async () => {
+    const { ends, log, pass, queue, space, submit } = logged()
+    let isBroken = true
+    const broken = {
+      size: 1,
+      take: () => {
+        if (isBroken) throw new Error("the disk is broken")
+        broken.size = 0
+        return {
+          make: () => ({ rid: "late", signal: new AbortController().signal }) as Channel.Job,
+          abort: () => {},
+          done: () => {
+            throw new Error("the space is gone")
+          }
+        }
+      }
+    }
+    queue.offer(broken)
+    submit("a")
+    queue.offer(broken)
+    await settled()
+    assert.deepStrictEqual(log, ["failed Error: the disk is broken", "execute a"])
+    ends.shift()?.()
+    await settled()
+    isBroken = false
+    await pass()
+    space().submit("b")
+    ends.shift()?.()
+    await settled()
+    assert.deepStrictEqual(log.slice(2), ["done a", "execute late", "failed Error: the space is gone", "execute b"])
+  })
+
+  it("asks no space again that was withdrawn meanwhile", async () => {
+    const { log, pass, queue } = logged()
+    const broken = { size: 1, take: () => {
+      throw new Error("the disk is broken")
+    } }
+    queue.offer(broken)
+    queue.withdraw(broken)
+    await pass()
+    assert.deepStrictEqual([log, queue["sources"].size], [["failed Error: the disk is broken"], 0])
   })
 
   it("keeps no aborted jobs while the channel is busy, and the order of the others", async () => {

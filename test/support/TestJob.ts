@@ -76,7 +76,7 @@ export const run = (channel: Channel.Definition, job: TestJob): Promise<Channel.
     const done = (outcome: JobOutcome): void => "error" in outcome ? reject(outcome.error) : resolve(outcome.result)
     const waiting = [{ make: () => job, abort: job.abort, done }]
     const source = { get size() { return waiting.length }, take: () => waiting.shift() }
-    new JobQueue({ ...channel, id: "tested" }, { after, report: () => {} }).offer(source)
+    new JobQueue({ ...channel, id: "tested" }, { after, report: () => {}, failed: reject }).offer(source)
   })
 
 /** The failure of a job, with the message of the host for an error of the host. Rejects if the job succeeds. */
