@@ -35,7 +35,7 @@ type Context = Pick<RouteContext, "hash" | "kernel" | "runner" | "signer">
  * Adds the routes to a table.
  */
 export const routes = (table: SpaceTable, { hash, kernel, runner, signer }: Context): void => {
-  const exports = new Exports({ hash, signer }, (effect) => runner.fork(effect))
+  const exports = new Exports({ hash, signer }, (effect) => runner.background(effect, { failed: table.report }))
   const imports = new Imports({ kernel, hash })
   table.ofSpace(Endpoints.exported, (space, { query: { content, from, history, since } }) =>
     Effect.map(exports.part(space, from, { history, content, since: endOf(since) }), (bytes) =>

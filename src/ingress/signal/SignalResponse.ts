@@ -27,7 +27,7 @@ export interface Answer {
 /** The parameters of an answer. */
 export interface AnswerOptions<R> {
   /** Runs the wait. */
-  readonly runner: Pick<Runner, "fork">
+  readonly runner: Pick<Runner, "background">
   /** The most seconds to wait for the receipt; `undefined` does not wait. */
   readonly seconds: number | undefined
   /** Answers with a receipt. */
@@ -43,7 +43,7 @@ export interface AnswerCallbacks {
 /** The queries of all enzymes, and the runner that reads them. */
 interface Queries {
   readonly queries: Effect.Effect<Iterable<string>>
-  readonly runner: Pick<Runner, "fork">
+  readonly runner: Pick<Runner, "promise">
 }
 
 /** The space that takes a signal, as its operator or a reader has it. */
@@ -64,7 +64,7 @@ export const ended =
     const { signal } = asked
     const end = (asked: Wire.ReceiptSignal): void => answerEnd(name, Wire.receipt(receipt, asked), hears)
     if (receipt.status !== "no-match" || signal === undefined) end(asked)
-    else runner.fork(Effect.map(queries, (all) => end({ ...asked, nearest: Nearest.of(signal, all) })))
+    else runner.promise(Effect.map(queries, (all) => end({ ...asked, nearest: Nearest.of(signal, all) }))).catch(hears.fail)
   }
 
 /**
@@ -92,13 +92,11 @@ export const post = <R>(
     },
     accepted: (accepted) => {
       if (isOver) return
-      timer = runner.fork(Effect.andThen(
-        Effect.sleep(seconds * 1000),
-        Effect.sync(() => {
-          cancel()
-          answered(acceptedAnswer(space.name, accepted))
-        })
-      ))
+      const late = Effect.sync(() => {
+        cancel()
+        answered(acceptedAnswer(space.name, accepted))
+      })
+      timer = runner.background(Effect.andThen(Effect.sleep(seconds * 1000), late), { failed: fail })
     },
     // The space may stop after the signal is durable.
     fail: (failure) => {

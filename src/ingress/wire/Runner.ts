@@ -18,6 +18,12 @@ interface Options {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The choices of a run without a waiter. */
+interface Background extends Options {
+  /** Receives its failure. */
+  readonly failed: (failure: unknown) => void
+}
+
 /** The failure of an Effect whose client is gone. No answer to it is read. */
 export const gone = new Error("The client of the request is gone")
 
@@ -34,7 +40,7 @@ export const failureOf = (cause: Cause.Cause<unknown>, signal: AbortSignal | und
 }
 
 /** Leaves a fiber to its own end. */
-const alone: Hold = () => {}
+const free: Hold = () => {}
 
 /** Runs Effects with one context. */
 export class Runner {
@@ -42,7 +48,7 @@ export class Runner {
   private readonly hold: Hold
 
   /** `hold` ends the fibers that are left at the end of a scope. */
-  constructor(context: Context.Context<never>, hold: Hold = alone) {
+  constructor(context: Context.Context<never>, hold: Hold = free) {
     this.context = context
     this.hold = hold
   }
@@ -67,6 +73,15 @@ export class Runner {
   fork<A, E>(effect: Effect.Effect<A, E>, { signal }: Options = {}): Fiber.Fiber<A, E> {
     const fiber = Effect.runForkWith(this.context)(effect, signal === undefined ? {} : { signal })
     this.hold(fiber)
+    return fiber
+  }
+
+  /** Starts a fiber whose end has no waiter. A failure is handed on, unless the fiber was interrupted. */
+  background<A, E>(effect: Effect.Effect<A, E>, { failed, ...options }: Background): Fiber.Fiber<A, E> {
+    const fiber = this.fork(effect, options)
+    fiber.addObserver((exit) => {
+      if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) failed(Cause.squash(exit.cause))
+    })
     return fiber
   }
 

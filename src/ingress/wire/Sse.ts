@@ -151,7 +151,7 @@ class Source implements UnderlyingDefaultSource<Uint8Array> {
     this.controller = controller
     controller.enqueue(alive)
     this.taken = this.take()
-    this.observer.runner.fork(this.keepAlive(controller), { signal: this.ending.signal })
+    this.observer.runner.background(this.keepAlive(controller), { signal: this.ending.signal, failed: this.failed })
     this.observer.began(this.end)
   }
 
@@ -169,9 +169,20 @@ class Source implements UnderlyingDefaultSource<Uint8Array> {
     this.taken = undefined
     this.isAwaited = false
     if (this.ending.signal.aborted) return
-    if (Exit.isSuccess(taken)) return taken.value.forEach((frame) => controller.enqueue(encode(frame)))
-    if (!Pull.isDoneCause(taken.cause)) controller.enqueue(this.problem(Cause.squash(taken.cause)))
-    this.end()
+    try {
+      if (Exit.isSuccess(taken)) return taken.value.forEach((frame) => controller.enqueue(encode(frame)))
+      if (!Pull.isDoneCause(taken.cause)) controller.enqueue(this.problem(Cause.squash(taken.cause)))
+      this.end()
+    } catch (failure) {
+      this.failed(failure)
+    }
+  }
+
+  /** Breaks the body off, and gives its place in the quota back: a body that fails by itself is not cancelled. */
+  private readonly failed = (failure: unknown): void => {
+    this.observer.report(failure)
+    this.stop()
+    this.controller?.error(failure)
   }
 
   private problem(failure: unknown): Uint8Array {
@@ -195,7 +206,7 @@ class Source implements UnderlyingDefaultSource<Uint8Array> {
   private stop(): void {
     if (this.ending.signal.aborted) return
     this.ending.abort()
-    this.observer.runner.fork(Scope.close(this.scope, Exit.void))
+    this.observer.runner.background(Scope.close(this.scope, Exit.void), { failed: this.observer.report })
     if (this.controller !== undefined) this.observer.ended(this.end)
   }
 }

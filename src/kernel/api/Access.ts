@@ -104,8 +104,11 @@ export class Access {
     const use = new Use()
     this.fork(this.open(use)).addObserver((exit) => {
       if (Exit.isFailure(exit)) return isHeard ? fail(asStopped(this.name, Cause.squash(exit.cause))) : undefined
-      if (isHeard) cancel = send(exit.value)
-      use.release()
+      try {
+        if (isHeard) cancel = send(exit.value)
+      } finally {
+        use.release()
+      }
     })
     return () => cancel()
   }

@@ -10,6 +10,8 @@ import { hashOf } from "../../stage/Content.ts"
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { CommandQueue } from "./CommandQueue.ts"
+import * as Fibers from "../model/Fibers.ts"
+import { InboxFull } from "../model/SpaceError.ts"
 import type { Uploads } from "./Uploads.ts"
 
 /** The members of the state of a space that the hosts of live halves use. */
@@ -23,13 +25,26 @@ interface Work {
   readonly frame: LiveHost["frame"]
 }
 
+/** The time after which a full inbox is tried again, in milliseconds. */
+const AGAIN = 1000
+
+/** Waits for room in the inbox. */
+const patient = <A, E>(submitted: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.catchIf(
+    submitted,
+    (error) => error instanceof InboxFull,
+    () => Effect.andThen(Effect.sleep(AGAIN), Effect.suspend(() => patient(submitted)))
+  )
+
 /** The host of the live halves of a space. */
 export const make = (state: State, { commands, frame, group, uploads }: Work): LiveHost => {
   const { documents, host, reporter, space, store, telemetry } = state
+  const background = Fibers.background(host.fork, reporter)
   return {
     space,
     wake: group.wake,
-    submit: (command) => void host.fork(Effect.exit(commands.submit(() => ({ kind: "ledger", ...command }), false))),
+    // A refusal is the end of it: the space has stopped, or the record of the command is over.
+    submit: (command) => background(Effect.ignore(patient(commands.submit(() => ({ kind: "ledger", ...command }), false)))),
     now: host.now,
     beat: () => store.head().beat,
     isGated: () => state.mode.gated,

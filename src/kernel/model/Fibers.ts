@@ -9,7 +9,9 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
+import type { Reporter } from "../../diagnostic/Reporter.ts"
 import { detached } from "../../diagnostic/Telemetry.ts"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 
 /** Holds a fiber until it is over. One that is over already costs no entry. */
 export type Hold = (fiber: Fiber.Fiber<unknown, unknown>) => void
@@ -21,6 +23,13 @@ export type Fork = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
 export const promise = <A, E>(fork: Fork, effect: Effect.Effect<A, E>): Promise<A> =>
   new Promise((resolve, reject) => fork(effect).addObserver((exit) =>
     Exit.isSuccess(exit) ? resolve(exit.value) : reject(Cause.squash(exit.cause) as Error)))
+
+/** Runs an Effect whose end has no waiter. Its failure is reported, unless it was interrupted. */
+export const background = (fork: Fork, reporter: Pick<Reporter, "report">) => <E>(effect: Effect.Effect<unknown, E>): void => {
+  fork(effect).addObserver((exit) => {
+    if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) reporter.report(UnexpectedFailure.of(Cause.squash(exit.cause)))
+  })
+}
 
 /**
  * Holds fibers. The end of the scope interrupts those that are left, waits for them, and interrupts each that comes later.

@@ -213,7 +213,8 @@ const provide = Effect.fnUntraced(function*(
     Effect.provideService(CurrentRunScope, scope),
     Effect.onError(() => Scope.close(own, Exit.void))
   )
-  return { context, retire: Effect.sync(() => void fork(Effect.andThen(spaces.renewed, Scope.close(own, Exit.void)))) }
+  const background = Fibers.background(fork, yield* CurrentReporter)
+  return { context, retire: Effect.sync(() => background(Effect.andThen(spaces.renewed, Scope.close(own, Exit.void)))) }
 })
 
 /** A pacemaker out of the scope of runs, also where the kernel uses it within one. */

@@ -5,11 +5,12 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
-import type { PersistenceError } from "../../persistence/PersistenceError.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import { FIRST } from "../../registry/Scheduling.ts"
@@ -53,12 +54,16 @@ export class ScheduledSpaces {
     const byName = new Map<string, Enzyme>()
     for (const enzyme of enzymes) for (const name of enzyme.schedule?.spaces ?? (enzyme.schedule && [first]) ?? []) byName.set(name, enzyme)
     if (byName.size === 0) return
+    // A space that fails to open keeps no other one closed.
     fork(Effect.forEach(byName, ([name, enzyme]) =>
-      Effect.catch(open(name), (error) => Effect.sync(() => this.report(error, name, enzyme))), { discard: true }))
+      Effect.catchCause(open(name), (cause) => Effect.sync(() => {
+        if (!Cause.hasInterruptsOnly(cause)) this.report(Cause.squash(cause), name, enzyme)
+      })), { discard: true }))
   }
 
-  private report(error: PersistenceError, space: string, { name }: Enzyme): void {
-    if (error.code !== "space/unknown") return this.deps.reporter.report(UnexpectedFailure.of(error))
+  private report(error: unknown, space: string, { name }: Enzyme): void {
+    const isUnknown = error instanceof PersistenceError && error.code === "space/unknown"
+    if (!isUnknown) return this.deps.reporter.report(UnexpectedFailure.of(error))
     const note = `${name} has a schedule in the space "${space}", which does not exist. Create it: systole space create ${space}`
     const fact = Diagnostic.of("schedule/space-unknown", { origin: { kind: "enzyme", name }, subject: undefined, note })
     this.deps.reporter.report({ ...fact, space, beat: undefined })

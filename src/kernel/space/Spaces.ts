@@ -21,6 +21,7 @@ import { expected } from "../view/Expected.ts"
 import * as Journal from "../journal/Journal.ts"
 import type { Peer, ResolvePeer } from "../live/Delivery.ts"
 import { Access } from "../api/Access.ts"
+import * as Fibers from "../model/Fibers.ts"
 import * as SpaceClient from "../api/SpaceClient.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { LiveSpace } from "../live/LiveSpace.ts"
@@ -244,7 +245,7 @@ export class Spaces {
               stops.stopped(end.error, store.place)
               this.due.openLater(name)
             }
-            parts.host.fork(Effect.uninterruptible(close(Exit.void)))
+            Fibers.background(parts.host.fork, parts.reporter)(Effect.uninterruptible(close(Exit.void)))
           },
           readerState,
           contents, frame
