@@ -9,6 +9,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Daemon from "../diagnostic/Daemon.ts"
 import type { Telemetry } from "../diagnostic/Telemetry.ts"
 import { TOPIC } from "../diagnostic/Topic.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
@@ -100,7 +101,7 @@ export class BackupSchedule {
   /** Makes the backups as they become due, for ever. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => {
     const wait = Math.min(LOOK, Math.max(LEAST, this.settings.every / 4))
-    return Effect.forever(Effect.andThen(Effect.sleep(wait), this.pass))
+    return Daemon.every(wait, this.pass, (failure) => Effect.sync(() => this.parts.report(failure)))
   })
 
   /** Makes each backup that is due, one after the other. A folder that fails ends it. No failure ends later ones. */

@@ -95,6 +95,28 @@ describe("The pacemaker of a host", () => {
       assert.strictEqual(host.timers(), 1)
     }))
 
+  it.effect("ends no other wake, nor the watch, where one throws", () =>
+    Effect.gen(function*() {
+      const host = fake()
+      const { now, wake } = yield* started(host)
+      const woken: Array<string> = []
+      const pass = (millis: number) => Effect.result(Effect.try({ try: () => host.pass(millis), catch: String }))
+      wake(now() + HOUR, () => {
+        throw new Error("its space is gone")
+      })
+      wake(now() + HOUR, () => void woken.push("other"))
+      wake(now() + HOUR, () => {
+        wake(now() + 9 * HOUR, () => void woken.push("next"))
+      })
+      host.set(2 * HOUR)
+      assert.deepInclude(yield* pass(30_000), { failure: "Error: its space is gone" })
+      yield* pass(1)
+      assert.deepStrictEqual(woken, ["other"])
+      host.set(-HOUR)
+      yield* pass(60_000)
+      assert.deepStrictEqual(woken, ["other", "next"])
+    }))
+
   it.effect("forgets a cancelled wake", () =>
     Effect.gen(function*() {
       const host = fake()

@@ -151,7 +151,8 @@ export const take = Effect.fn("Lease.take")(function*(
     if (isTaken) {
       yield* sweep(path, own)
       const isHeld = Effect.map(disk.read(lock), (found) => isSame(bytes, found))
-      const renewal = Effect.ignore(disk.renew(lock, bytes))
+      // A renewal that fails leaves the lease as it was, and each write looks at it before.
+      const renewal = Effect.ignoreCause(disk.renew(lock, bytes))
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(RENEWAL), renewal)))
       return Effect.flatMap(isHeld, (is) => is ? Effect.void : Effect.fail(new LeaseLost({ path })))
     }

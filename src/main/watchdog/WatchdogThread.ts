@@ -89,7 +89,19 @@ const inspect = (): void => {
   process.kill(process.pid, "SIGKILL")
 }
 
-setInterval(inspect, INSPECTION_MILLIS)
+let hasFailed = false
+
+/** A look that fails is told once, and ends no later one. */
+const look = (): void => {
+  try {
+    inspect()
+  } catch (error) {
+    if (!hasFailed) print(`sev:crit watchdog: a look at the runs failed: ${String(error)}`)
+    hasFailed = true
+  }
+}
+
+setInterval(look, INSPECTION_MILLIS)
 
 // Deno delivers a signal to all threads. On other hosts the main thread sets the flag on the board.
 const { Deno } = globalThis as { readonly Deno?: { readonly addSignalListener: (signal: string, heard: () => void) => void } }
