@@ -6,8 +6,7 @@
  * @module
  */
 import { Buffer } from "node:buffer"
-import { randomUUID } from "node:crypto"
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } from "node:fs"
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import {
@@ -17,6 +16,7 @@ import {
 import * as CommitLog from "./sqlite/CommitLog.ts"
 import { isFromLater } from "./sqlite/FileTime.ts"
 import * as Folder from "./sqlite/Folder.ts"
+import * as NewFile from "./sqlite/NewFile.ts"
 import * as OpenMark from "./sqlite/OpenMark.ts"
 import { PageCache, PageCaches, shrink } from "./sqlite/PageCache.ts"
 
@@ -92,12 +92,7 @@ const readHeader = (path: string): Buffer | undefined => {
   }
 }
 
-/** The folder with a note of each created file, which distinguishes a lost file from one that never existed. */
-const MADE = ".made"
-/** The lock beside the notes: no space can have this name. */
-const LOCK = ".lock"
-
-const markerOf = ({ place, space }: Place): string => join(dirname(place), MADE, space)
+const markerOf = ({ place, space }: Place): string => join(dirname(place), NewFile.MADE, space)
 
 /** Returns the header of the file, or `undefined` if the file is to be created. Throws if it is not a space, or is lost. */
 const headerOf = (at: Place): Buffer | undefined => {
@@ -133,44 +128,6 @@ const readMark = (at: Place): number => {
 }
 
 const markOf = (row: unknown): number => Object.values(row as object)[0] as number
-
-/** Creates the file. It has its header before it gets its name, so a process that ends early leaves no empty file. */
-const make = (at: Place): void => {
-  const folder = dirname(at.place)
-  mkdirSync(join(folder, MADE), { recursive: true, mode: 0o700 })
-  const draft = join(folder, MADE, `${at.space}.${randomUUID()}`)
-  const database = new DatabaseSync(draft)
-  try {
-    // Set before WAL mode, so that the mark is in the file itself and not in its log.
-    database.exec(`PRAGMA application_id = ${APPLICATION}`)
-  } finally {
-    database.close()
-  }
-  try {
-    linkSync(draft, at.place)
-  } catch (cause) {
-    const { code = "" } = cause as { readonly code?: string }
-    if (LINKLESS.has(code)) nameUnderLock(draft, at.place)
-    // Another process created it meanwhile.
-    else if (code !== "EEXIST") throw cause
-  } finally {
-    rmSync(draft, { force: true })
-  }
-}
-
-/** The errors of a file system without hard links. */
-const LINKLESS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"])
-
-/** Gives a file its name, unless the name is taken. The lock of SQLite ends with its process, and admits one process at a time. */
-const nameUnderLock = (draft: string, place: string): void => {
-  const lock = new DatabaseSync(join(dirname(draft), LOCK), { timeout: BUSY })
-  try {
-    lock.exec("BEGIN EXCLUSIVE")
-    if (!existsSync(place)) renameSync(draft, place)
-  } finally {
-    lock.close()
-  }
-}
 
 /** Writes a note that the file was created. */
 const note = (at: Place): void => {
@@ -245,7 +202,15 @@ class Statement implements SqlStatement {
   }
 }
 
-const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Settings): SqlDriver => {
+/** The files of a space. The one with its rows comes after its marker and before its log. */
+const filesOf = (at: Place): ReadonlyArray<string> => [markerOf(at), at.place, `${at.place}-wal`, `${at.place}-shm`]
+
+/** The settings of an open database, and whether this opening is to make its tables. */
+interface Opened extends Settings {
+  readonly isFresh: boolean
+}
+
+const driverOf = (at: Place, database: DatabaseSync, { caches, isFresh, syncMicros }: Opened): SqlDriver => {
   const cache = new PageCache(caches, database)
   const prepare = (sql: string) => guard(at, () => new Statement(at, cache, database.prepare(sql)))
   const begin = prepare("BEGIN IMMEDIATE")
@@ -284,7 +249,8 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Set
     close: () => {
       cache.close()
       OpenMark.clear(markerOf(at))
-      database.close()
+      if (isFresh && !isMarked) NewFile.closeEmpty(database, filesOf(at))
+      else database.close()
     }
   }
 }
@@ -298,7 +264,7 @@ const extension = ".sqlite"
 const remove = (at: Place, settings: Settings): void => {
   if (!existsSync(at.place) && !existsSync(markerOf(at))) throw new PersistenceError({ reason: new NoSuchSpace({ space: at.space }) })
   if (existsSync(at.place)) emptyLog(at, settings)
-  for (const file of [markerOf(at), at.place, `${at.place}-wal`, `${at.place}-shm`]) rmSync(file, { force: true })
+  for (const file of filesOf(at)) rmSync(file, { force: true })
 }
 
 /** SQLite's words for a full disk, which a file of shared memory cannot tell from a broken one. */
@@ -336,10 +302,10 @@ const source = (folder: string, settings: Settings): SqlSource => ({
     return guard(at, () => {
       const fresh = headerOf(at) === undefined
       if (fresh && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
-      if (fresh) make(at)
+      if (fresh) NewFile.make(at, { application: APPLICATION, timeout: BUSY })
       const database = openDatabase(at, settings)
       note(at)
-      return driverOf(at, database, settings)
+      return driverOf(at, database, { ...settings, isFresh: fresh })
     })
   },
   due: (space) => {
