@@ -40,7 +40,7 @@ import { basename, dirname, resolve } from "node:path"
 import { type Channel, type ChannelOptions, Plugin } from "systole"
 import * as Body from "./channel/Body.ts"
 import * as Fields from "./channel/Fields.ts"
-import { Jail, type Located, path, present } from "./channel/Jail.ts"
+import { Jail, type JailPath, path, ifPresent } from "./channel/Jail.ts"
 import type { OpenFolder } from "./channel/OpenFolder.ts"
 import * as Operations from "./channel/Operations.ts"
 import * as Temporary from "./file/Temporary.ts"
@@ -129,7 +129,7 @@ const append = async ({ jail, maxBytes }: Site, payload: Body.Body & { readonly 
 }
 
 /** Refuses the root, which is not moved and not deleted. */
-const belowRoot = async (jail: Jail, path: string): Promise<Located> => {
+const belowRoot = async (jail: Jail, path: string): Promise<JailPath> => {
   const at = await jail.locate(path)
   if (path === "") throw jail.refused(path, "is the root; give one below it")
   return at
@@ -153,11 +153,11 @@ const move = async ({ jail }: Site, { from, to }: Pair, job: Channel.Job) => {
 
 const remove = async ({ jail }: Site, path: string, job: Channel.Job) => {
   const at = await belowRoot(jail, path)
-  const deleted = await present(jail.within(path, at.parent, async (folder) => {
+  const deleted = await ifPresent(jail.within(path, at.parent, async (folder) => {
     const entry = folder.at(basename(at.entry))
     const found = await lstat(entry)
     job.signal.throwIfAborted()
-    await present(found.isDirectory() ? rmdir(entry) : unlink(entry))
+    await ifPresent(found.isDirectory() ? rmdir(entry) : unlink(entry))
     await folder.sync()
     return true
   }))
@@ -178,7 +178,7 @@ const segmentsOf = async (jail: Jail, pattern: string, job: Channel.Job): Promis
 const statOf = async ({ jail }: Site, path: string) => {
   const { target } = await jail.locate(path)
   const look = (folder: OpenFolder) => lstat(folder.at(path === "" ? "." : basename(target)))
-  const found = await present(jail.within(path, path === "" ? target : dirname(target), look))
+  const found = await ifPresent(jail.within(path, path === "" ? target : dirname(target), look))
   if (found === undefined) return { value: { path, kind: "absent" }, bytes: 0 }
   return { value: { path, kind: kindOf(found), bytes: found.size, modified: Math.floor(found.mtimeMs) }, bytes: 0 }
 }

@@ -26,7 +26,7 @@ import * as Fields from "./channel/Fields.ts"
 import * as Operations from "./channel/Operations.ts"
 import * as NamespaceTable from "./kv/NamespaceTable.ts"
 import * as SqliteTable from "./kv/SqliteTable.ts"
-import type { Stored, Table } from "./kv/Table.ts"
+import type { StoredValue, Table } from "./kv/Table.ts"
 
 /** The longest key with its space and the slash between them, in bytes. It is the limit of Workers KV. */
 const KEY = 512
@@ -40,7 +40,7 @@ const KEYS = 1000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-const key = Fields.guarded(`a text of 1 to ${KEY} bytes`, (value): value is string =>
+const key = Fields.guard(`a text of 1 to ${KEY} bytes`, (value): value is string =>
   Fields.text(KEY).read(value) !== undefined && value !== "")
 
 /** Checks the length of a key together with its space. */
@@ -56,7 +56,7 @@ interface Given {
 }
 
 /** The stored form of the value of a request. */
-const storedOf = async (key: string, { content, value }: Given, job: Channel.Job): Promise<Stored> => {
+const storedOf = async (key: string, { content, value }: Given, job: Channel.Job): Promise<StoredValue> => {
   if ((value === undefined) === (content === undefined)) throw Fields.invalid(job, "give either value or content")
   if (content === undefined) return { kind: "value", bytes: encoder.encode(encode(key, value, job)) }
   const bytes = await job.content(content)
@@ -76,7 +76,7 @@ const encode = (key: string, value: unknown, job: Channel.Job): string => {
 }
 
 /** The result for a stored value. Bytes become content of the space. */
-const resultOf = async (key: string, stored: Stored | undefined, job: Channel.Job): Promise<Channel.JobResult> => {
+const resultOf = async (key: string, stored: StoredValue | undefined, job: Channel.Job): Promise<Channel.JobResult> => {
   if (stored === undefined) return { value: { key, found: false }, bytes: 0 }
   const bytes = stored.bytes.length
   if (stored.kind === "value") {
@@ -140,14 +140,14 @@ const operationsOf = (table: Table): Operations.Operations => ({
 /** The provider with a clock, in milliseconds since 1970. */
 export const provider = (now: () => number): Plugin.ChannelProvider => (settings) => {
   const { folder, host, id, root } = settings
-  const namespaceField = Fields.guarded("a KV namespace binding", NamespaceTable.isNamespace)
+  const namespaceField = Fields.guard("a KV namespace binding", NamespaceTable.isNamespace)
   const fields = {
     namespace: Fields.optional(namespaceField),
     file: Fields.optional(Fields.text(4096))
   } satisfies Fields.For<ChannelOptions["kv"]>
   const { file = `${folder}/${id}.kv.sqlite`, namespace } = Fields.options("kv", fields, settings)
   if (namespace === undefined && host === "workers") {
-    throw Fields.refused("kv", id, "on Workers it needs the option namespace, a KV namespace binding")
+    throw Fields.refusal("kv", id, "on Workers it needs the option namespace, a KV namespace binding")
   }
   const table = namespace === undefined ? SqliteTable.make({ root, file, now }) : NamespaceTable.make(namespace)
   return {

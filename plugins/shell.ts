@@ -60,10 +60,10 @@ const MOST_BYTES = 67_108_864
 /** The time that a program has to end after SIGKILL, in milliseconds. */
 const END_MILLIS = 10_000
 
-const argument = Fields.guarded(`a text of at most ${ARGUMENT} bytes without NUL`, (value): value is string =>
+const argument = Fields.guard(`a text of at most ${ARGUMENT} bytes without NUL`, (value): value is string =>
   Fields.text(ARGUMENT).read(value) !== undefined && !(value as string).includes("\0"))
 
-const name = Fields.guarded("the name of a variable", (value): value is string =>
+const name = Fields.guard("the name of a variable", (value): value is string =>
   typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(value))
 
 const options = {
@@ -81,13 +81,13 @@ const payload = {
   cwd: Fields.or(path, ""),
   env: Fields.or(Fields.texts(argument, NAMES), {} as Readonly<Record<string, string>>),
   stdin: Fields.or(
-    Fields.guarded(`a text or bytes, at most ${STDIN} bytes`, (value): value is string | Uint8Array =>
+    Fields.guard(`a text or bytes, at most ${STDIN} bytes`, (value): value is string | Uint8Array =>
       value instanceof Uint8Array ? value.length <= STDIN : Fields.text(STDIN).read(value) !== undefined),
     ""
   ),
   millis: Fields.optional(Fields.count(1, LONGEST)),
   maxBytes: Fields.optional(Fields.count(0, MOST_BYTES)),
-  expect: Fields.optional(Fields.guarded('"any"', (value): value is "any" => value === "any"))
+  expect: Fields.optional(Fields.guard('"any"', (value): value is "any" => value === "any"))
 }
 
 /** The settings and the running groups of a channel. */
@@ -204,7 +204,7 @@ export default Plugin.make({
   provides: {
     channels: {
       shell: (settings) => {
-        const refuse = (problem: string) => Fields.refused("shell", settings.id, problem)
+        const refuse = (problem: string) => Fields.refusal("shell", settings.id, problem)
         if (process.platform === "win32") throw refuse("Windows has no process groups, and a program could outlive its request")
         const { allow, ...limits } = Fields.options("shell", options, settings)
         const jail = new Jail(resolve(settings.root, limits.root), "shell")

@@ -44,7 +44,7 @@ const options = {
 } satisfies Fields.For<ChannelOptions["worker"]>
 
 const payload = {
-  fn: Fields.or(Fields.guarded("the name of an export", (value): value is string =>
+  fn: Fields.or(Fields.guard("the name of an export", (value): value is string =>
     typeof value === "string" && /^[\p{ID_Start}$_][\p{ID_Continue}$]{0,254}$/u.test(value)), "default"),
   input: Fields.optional(Fields.any)
 }
@@ -83,7 +83,7 @@ export default Plugin.make({
       worker: (settings) => {
         const { memoryMiB, module, repeatable, threads, timeoutMs } = Fields.options("worker", options, settings)
         const file = resolve(settings.root, module)
-        if (!existsSync(file)) throw Fields.refused("worker", settings.id, `there is no module ${JSON.stringify(module.slice(0, 200))}`)
+        if (!existsSync(file)) throw Fields.refusal("worker", settings.id, `there is no module ${JSON.stringify(module.slice(0, 200))}`)
         const pool = new ThreadPool(pathToFileURL(file).href, memoryMiB)
         return {
           provider: "worker",

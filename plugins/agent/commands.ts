@@ -45,7 +45,7 @@ const wake = Command.make("wake", {
   ),
   json: Output.json
 }, ({ dry, force, json, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { ledger, request, store } = yield* WakeRequest.make(flags, dry)
     if (!dry) yield* store.lease("wake")
     const report = yield* Wake.run({ ...request, forced: force ? "all" : undefined, isDry: dry }).pipe(
@@ -61,7 +61,7 @@ const wake = Command.make("wake", {
   )
 
 const run = Command.make("run", { ...CommandSettings.flags, json: Output.json }, ({ json, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { place, request, space, store } = yield* WakeRequest.make(flags)
     yield* store.lease("run")
     yield* Output.note(`the agent runs ${place.path}`)

@@ -26,7 +26,7 @@ const isBucket = (value: unknown): value is R2Bucket =>
   ["put", "get", "delete", "list"].every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === "function")
 
 const optionFields = {
-  binding: Fields.guarded("the name of an R2 binding", (value): value is string =>
+  binding: Fields.guard("the name of an R2 binding", (value): value is string =>
     typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(value)),
   prefix: BucketOptions.fields.prefix,
   timeoutMs: BucketOptions.fields.timeoutMs,
@@ -44,7 +44,7 @@ export const make = (settings: Plugin.ContentSettings): ContentStore => {
   if (!isBucket(bucket)) {
     const problem = `its binding "${binding}" is no R2 bucket of this Worker. Add to wrangler.jsonc: ` +
       `"r2_buckets": [{ "binding": "${binding}", "bucket_name": "NAME" }]. Other hosts have no bindings: give endpoint and bucket`
-    throw Fields.refused("bucket", settings.id, problem)
+    throw Fields.refusal("bucket", settings.id, problem)
   }
   // A binding cannot cancel an operation, so one that hangs is left behind.
   const within = <A>(operation: () => Promise<A>) => Deadline.run(timeoutMs, operation)

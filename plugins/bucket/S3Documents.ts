@@ -56,7 +56,7 @@ export const deletion = (names: ReadonlyArray<string>): string => {
 }
 
 /** The objects of a deletion that are still there, with the code of each. */
-export const undeleted = (xml: string): ReadonlyArray<{ readonly name: string; readonly code: string }> =>
+export const failuresIn = (xml: string): ReadonlyArray<{ readonly name: string; readonly code: string }> =>
   elements(xml, "Error")
     .map((error) => ({ name: textOf(error, "Key"), code: textOf(error, "Code") }))
     .filter(({ code }) => code !== "NoSuchKey")

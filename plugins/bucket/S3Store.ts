@@ -49,7 +49,7 @@ const PASSING: ReadonlySet<string> = new Set(["InternalError", "OperationAborted
 
 /** Fails if an answer of a deletion names objects that are still there: a success of the whole may have failures of some. */
 const checkDeleted = (xml: string, { origin }: URL): void => {
-  const left = S3Documents.undeleted(xml)
+  const left = S3Documents.failuresIn(xml)
   const [first] = left
   if (first === undefined) return
   const retryable = left.some(({ code }) => PASSING.has(code))

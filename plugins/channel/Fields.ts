@@ -25,35 +25,35 @@ export type Of<S extends Shape> = { readonly [Name in keyof S]: S[Name] extends 
 const utf8 = new TextEncoder()
 
 /** A field of the values that a guard accepts. */
-export const guarded = <A>(expected: string, is: (value: unknown) => value is A): Field<A> =>
+export const guard = <A>(expected: string, is: (value: unknown) => value is A): Field<A> =>
   ({ expected, read: (value) => is(value) ? { value } : undefined })
 
 /** A well-formed text of at most `bytes` bytes in UTF-8. */
 export const text = (bytes: number): Field<string> =>
-  guarded(`a text of at most ${bytes} bytes`, (value): value is string =>
+  guard(`a text of at most ${bytes} bytes`, (value): value is string =>
     typeof value === "string" && value.length <= bytes && value.isWellFormed() && utf8.encode(value).length <= bytes)
 
 /** A whole number between two limits. */
 export const count = (minimum: number, maximum: number): Field<number> =>
-  guarded(`a whole number from ${minimum} to ${maximum}`, (value): value is number =>
+  guard(`a whole number from ${minimum} to ${maximum}`, (value): value is number =>
     Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum)
 
 /** One of some texts. */
 export const oneOf = <const A extends string>(...texts: ReadonlyArray<A>): Field<A> =>
-  guarded(texts.map((each) => JSON.stringify(each)).join(" or "), (value): value is A => texts.includes(value as A))
+  guard(texts.map((each) => JSON.stringify(each)).join(" or "), (value): value is A => texts.includes(value as A))
 
 /** A boolean. */
-export const flag: Field<boolean> = guarded("true or false", (value): value is boolean => typeof value === "boolean")
+export const flag: Field<boolean> = guard("true or false", (value): value is boolean => typeof value === "boolean")
 
 /** Bytes. */
-export const bytes: Field<Uint8Array> = guarded("bytes", (value): value is Uint8Array => value instanceof Uint8Array)
+export const bytes: Field<Uint8Array> = guard("bytes", (value): value is Uint8Array => value instanceof Uint8Array)
 
 /** The address of content. */
-export const address: Field<string> = guarded("an address /cas/<sha256>", (value): value is string =>
+export const address: Field<string> = guard("an address /cas/<sha256>", (value): value is string =>
   typeof value === "string" && /^\/cas\/[0-9a-f]{64}$/.test(value))
 
 /** Any value except for `undefined`. */
-export const any: Field<unknown> = guarded("a value", (value): value is unknown => value !== undefined)
+export const any: Field<unknown> = guard("a value", (value): value is unknown => value !== undefined)
 
 /** A list of at most `most` items. */
 export const list = <A>(item: Field<A>, most: number): Field<ReadonlyArray<A>> => ({
@@ -79,7 +79,7 @@ export const record = <S extends Shape>(shape: S): Field<Of<S>> => ({
 
 /** A record of at most `most` texts. */
 export const texts = (each: Field<string>, most: number): Field<Readonly<Record<string, string>>> =>
-  guarded(`an object of at most ${most} entries, each ${each.expected}`, (value): value is Readonly<Record<string, string>> =>
+  guard(`an object of at most ${most} entries, each ${each.expected}`, (value): value is Readonly<Record<string, string>> =>
     isRecord(value) && Object.keys(value).length <= most && Object.values(value).every((one) => each.read(one) !== undefined))
 
 /** A field that may be absent, with its default. */
@@ -133,8 +133,8 @@ export const payload = <S extends Shape>(shape: S, job: Channel.DelayedRequest):
 
 /** Decodes the options of a channel. Throws `InvalidPlugin`. */
 export const options = <S extends Shape>(name: string, shape: S, { id, options }: Plugin.ChannelSettings): Of<S> =>
-  decode(shape, options, (problem) => refused(name, id, problem))
+  decode(shape, options, (problem) => refusal(name, id, problem))
 
 /** The refusal of a channel by its plugin. */
-export const refused = (name: string, id: string, problem: string): Plugin.InvalidPlugin =>
+export const refusal = (name: string, id: string, problem: string): Plugin.InvalidPlugin =>
   new Plugin.InvalidPlugin({ name, reason: `the options of channel "${id}" are refused: ${problem}` })

@@ -25,7 +25,7 @@ const SEGMENT = 255
 export const path = Fields.text(PATH)
 
 /** A path below a root. */
-export interface Located {
+export interface JailPath {
   /** The path as the request gives it. */
   readonly path: string
   /** The folder of the entry, without links. */
@@ -44,7 +44,7 @@ const kinds = {
 } as const
 
 /** An entry to open: a regular file unless given. */
-export interface Wanted extends Pick<Located, "path" | "target"> {
+export interface Wanted extends Pick<JailPath, "path" | "target"> {
   readonly kind?: keyof typeof kinds
 }
 
@@ -65,7 +65,7 @@ const isBelow = (real: string, root: string): boolean => real === root || real.s
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | undefined)?.code
 
 /** The result of a call, or `undefined` if the file is absent. */
-export const present = async <A>(call: Promise<A>): Promise<A | undefined> => {
+export const ifPresent = async <A>(call: Promise<A>): Promise<A | undefined> => {
   try {
     return await call
   } catch (error) {
@@ -99,7 +99,7 @@ export class Jail {
   }
 
   /** Finds a path below the root; "" is the root. The path may be absent. */
-  async locate(path: string): Promise<Located> {
+  async locate(path: string): Promise<JailPath> {
     const segments = path === "" ? [] : path.split("/")
     const broken = rules.find(([, isBroken]) => isBroken(path, segments))
     if (broken !== undefined) throw this.refused(path, broken[0])
@@ -108,12 +108,12 @@ export class Jail {
     if (name === undefined) return { path, parent: root, entry: root, target: root }
     const parent = await this.resolve(path, segments.slice(0, -1))
     const entry = join(parent, name)
-    const isLink = (await present(lstat(entry)))?.isSymbolicLink() === true
+    const isLink = (await ifPresent(lstat(entry)))?.isSymbolicLink() === true
     return { path, parent, entry, target: isLink ? await this.resolve(path, segments) : entry }
   }
 
   /** Opens a regular file without following a link. */
-  open(at: Located, flags: number): Promise<FileHandle> {
+  open(at: JailPath, flags: number): Promise<FileHandle> {
     return this.within(at.path, dirname(at.target), (folder) => this.openIn(folder, at, flags))
   }
 
@@ -149,7 +149,7 @@ export class Jail {
 
   /** Creates a folder with those above it, durably. Each is made in its open parent. */
   async make(path: string, real: string): Promise<void> {
-    const found = await present(this.within(path, real, async () => true))
+    const found = await ifPresent(this.within(path, real, async () => true))
     if (found === true) return
     await this.make(path, dirname(real))
     await this.within(path, dirname(real), async (parent) => {
@@ -191,14 +191,14 @@ export class Jail {
     const { real: root } = await this.found()
     for (let length = segments.length; length > 0; length--) {
       const lexical = join(root, ...segments.slice(0, length))
-      const real = await this.unlinked(path, present(realpath(lexical)))
+      const real = await this.unlinked(path, ifPresent(realpath(lexical)))
       if (real !== undefined) {
         if (!isBelow(real, root)) {
           throw this.refused(path, "leads out of the root over a symbolic link")
         }
         return join(real, ...segments.slice(length))
       }
-      const isLink = (await present(lstat(lexical)))?.isSymbolicLink() === true
+      const isLink = (await ifPresent(lstat(lexical)))?.isSymbolicLink() === true
       if (isLink) throw this.refused(path, "leads over a symbolic link to an absent target")
     }
     return join(root, ...segments)

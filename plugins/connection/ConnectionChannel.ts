@@ -106,7 +106,7 @@ const send = ({ options: { maxBytes, maxMessage, messages }, plugin }: Parts<Fie
 
 /** Refuses options that have no meaning together. */
 const check = ({ kept, options: { inbound, messages }, plugin, settings }: Parts<Fields.Shape>): void => {
-  const refuse = (problem: string) => Fields.refused(plugin, settings.id, problem)
+  const refuse = (problem: string) => Fields.refusal(plugin, settings.id, problem)
   if (kept === undefined && messages !== undefined) throw refuse("it has messages, and no connect, which names their connection")
   if (inbound !== undefined && messages === undefined) throw refuse("it has inbound, and no messages, which tell their form")
 }

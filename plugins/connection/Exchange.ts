@@ -26,7 +26,7 @@ const isUntil = (value: unknown): value is Until => {
 }
 
 /** The field of an end. */
-export const until = Fields.guarded(
+export const until = Fields.guard(
   `"close", "none", "datagram", { bytes: number } or { delimiter: text } of 1 to ${DELIMITER} bytes`,
   isUntil
 )

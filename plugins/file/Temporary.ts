@@ -10,7 +10,7 @@ import { constants } from "node:fs"
 import { type FileHandle, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { Channel } from "systole"
-import type { Jail, Located } from "../channel/Jail.ts"
+import type { Jail, JailPath } from "../channel/Jail.ts"
 
 const PREFIX = ".systole-"
 
@@ -46,7 +46,7 @@ export interface Draft {
  * Writes a file as a whole, durably, and returns its number of bytes. An attempt that stopped in the middle leaves a
  * temporary file, which the next execution of the same attempt replaces.
  */
-export const write = async (jail: Jail, { path, target }: Located, { job, source }: Draft): Promise<number> => {
+export const write = async (jail: Jail, { path, target }: JailPath, { job, source }: Draft): Promise<number> => {
   const parent = dirname(target)
   const draft = nameOf(job, path)
   await jail.make(path, parent)

@@ -7,7 +7,7 @@ import type { Dirent, Stats } from "node:fs"
 import { lstat } from "node:fs/promises"
 import { join } from "node:path"
 import { Channel } from "systole"
-import { type Jail, present } from "../channel/Jail.ts"
+import { type Jail, ifPresent } from "../channel/Jail.ts"
 import type { OpenFolder } from "../channel/OpenFolder.ts"
 import * as Temporary from "./Temporary.ts"
 
@@ -105,7 +105,7 @@ export class Tree {
 
   private async matching({ entries, path, real }: Folder, segment: string): Promise<ReadonlyArray<Entry>> {
     if (!/[*?]/.test(segment)) {
-      const entry = await present(this.jail.within(path, real, (folder) => lstat(folder.at(segment))))
+      const entry = await ifPresent(this.jail.within(path, real, (folder) => lstat(folder.at(segment))))
       return entry === undefined ? [] : [{ name: segment, kind: kindOf(entry) }]
     }
     const matches = matcher(segment)

@@ -7,7 +7,7 @@ import { constants } from "node:fs"
 import { link, lstat, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { Channel } from "systole"
-import { type Jail, type Located, present } from "../channel/Jail.ts"
+import { type Jail, type JailPath, ifPresent } from "../channel/Jail.ts"
 import * as Temporary from "../file/Temporary.ts"
 
 /** A place that takes the bytes of a frame. */
@@ -26,12 +26,12 @@ export interface Begun {
 }
 
 /** The name of the file before it is whole. It is the same after a restart. */
-const draftOf = ({ path }: Located, { of, space }: Begun): string => Temporary.nameOf({ key: space, rid: of, attempt: 0 }, path)
+const draftOf = ({ path }: JailPath, { of, space }: Begun): string => Temporary.nameOf({ key: space, rid: of, attempt: 0 }, path)
 
 /** Removes the file of a frame that is not whole. */
 export const drop = async (jail: Jail, path: string, begun: Begun): Promise<void> => {
   const at = await jail.locate(path)
-  await present(jail.within(path, dirname(at.target), (folder) => rm(folder.at(draftOf(at, begun)), { force: true })))
+  await ifPresent(jail.within(path, dirname(at.target), (folder) => rm(folder.at(draftOf(at, begun)), { force: true })))
 }
 
 /** Begins a file. Fails if there is one of this name. */
@@ -40,7 +40,7 @@ export const create = async (jail: Jail, path: string, begun: Begun): Promise<Si
   if (path === "") throw jail.refused(path, "is the root; give one below it")
   const exists = (): Channel.ChannelError =>
     Channel.fail("io/exists", `there is a file ${JSON.stringify(path)} already; give another name`, { errno: -17 })
-  if (await present(lstat(at.entry)) !== undefined) throw exists()
+  if (await ifPresent(lstat(at.entry)) !== undefined) throw exists()
   const parent = dirname(at.target)
   const draft = draftOf(at, begun)
   await jail.make(path, parent)

@@ -40,14 +40,14 @@ const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /** A stored or short body, and its size in bytes. */
-export interface Taken {
+export interface StoredBody {
   readonly body?: string
   readonly content?: string
   readonly bytes: number
 }
 
 /** A body to take in. */
-export interface Incoming {
+export interface IncomingBody {
   readonly headers: Headers
   readonly body: AsyncIterable<Uint8Array>
   /** The maximum number of bytes. */
@@ -67,7 +67,7 @@ class Counted {
   private readonly chunks: AsyncIterator<Uint8Array>
   private readonly limit: number
 
-  constructor({ body, limit }: Incoming) {
+  constructor({ body, limit }: IncomingBody) {
     this.chunks = body[Symbol.asyncIterator]()
     this.limit = limit
   }
@@ -108,7 +108,7 @@ const begin = async (source: Counted): Promise<{ readonly parts: ReadonlyArray<U
  *
  * @throws ChannelError: `http/size` beyond the limit
  */
-export const take = async (incoming: Incoming): Promise<Taken> => {
+export const take = async (incoming: IncomingBody): Promise<StoredBody> => {
   const { headers, keep, limit, room } = incoming
   const length = header(headers, "content-length")
   if (length !== undefined && Number(length) > limit) throw tooLarge(limit)

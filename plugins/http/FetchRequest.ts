@@ -42,7 +42,7 @@ const isMethod = (value: unknown): value is string =>
 const isBody = (value: unknown): value is string | Uint8Array => typeof value === "string" || value instanceof Uint8Array
 
 /** The field of a URL. */
-export const url = Fields.guarded("a URL such as https://example.com/", (value): value is string | URL =>
+export const url = Fields.guard("a URL such as https://example.com/", (value): value is string | URL =>
   typeof value === "string" || value instanceof URL)
 
 const statuses = Fields.list(Fields.count(100, 599), MAX_STATUSES)
@@ -53,12 +53,12 @@ const isExpectation = (value: unknown): value is "2xx" | ReadonlyArray<number> =
 /** The fields of the payload. */
 export const fields = {
   url,
-  method: Fields.or(Fields.guarded("a method such as GET or POST, and none of CONNECT, TRACE and TRACK", isMethod), "GET"),
+  method: Fields.or(Fields.guard("a method such as GET or POST, and none of CONNECT, TRACE and TRACK", isMethod), "GET"),
   headers: Fields.or(Fields.texts(Fields.text(HeaderField.MAX_CHARS), MAX_HEADERS), {}),
-  body: Fields.optional(Fields.guarded("a text, bytes or an address /cas/<sha256>", isBody)),
+  body: Fields.optional(Fields.guard("a text, bytes or an address /cas/<sha256>", isBody)),
   redirect: Fields.or(Fields.oneOf("follow", "manual", "error"), "follow"),
   maxBytes: Fields.optional(Fields.count(0, MOST_BYTES)),
-  expect: Fields.optional(Fields.guarded(`"2xx" or a list of 1 to ${MAX_STATUSES} statuses`, isExpectation))
+  expect: Fields.optional(Fields.guard(`"2xx" or a list of 1 to ${MAX_STATUSES} statuses`, isExpectation))
 }
 
 const refuse = (reason: string) => Channel.fail("io/invalid", reason, { errno: -22 })

@@ -73,7 +73,7 @@ const once = async (client: HttpClient, request: HttpRequest, { origin, signal }
   const { policy, transport: { resolve } } = client
   const addresses = await Addresses.checked(TargetUrl.targetOf(url), { policy, resolve, refuse, signal })
   const { body, method } = request
-  const headers = OriginHeaders.added(client.headers, url, request.headers)
+  const headers = OriginHeaders.add(client.headers, url, request.headers)
   const isNamed = url.origin === origin
   const answer = await client.transport.send({ url, method, headers, body, addresses, isNamed, signal })
   if (answer.status < 200) {

@@ -29,7 +29,7 @@ const MAX_ENTRIES = 1000
 const FORM = "a name as api.example.com or *.example.com, an address, each also with :port, or a network as 10.0.0.0/8"
 
 const entries = Fields.or(
-  Fields.list(Fields.guarded(FORM, (value): value is string => typeof value === "string" && AddressPolicy.isEntry(value)), MAX_ENTRIES),
+  Fields.list(Fields.guard(FORM, (value): value is string => typeof value === "string" && AddressPolicy.isEntry(value)), MAX_ENTRIES),
   []
 )
 
@@ -62,7 +62,7 @@ export interface World {
 }
 
 /** A channel that is configured: its plugin, its settings, its headers, and in a test its world. */
-export interface Configured extends World {
+export interface ConfiguredChannel extends World {
   readonly plugin: string
   readonly settings: Plugin.ChannelSettings
   readonly headers?: OriginHeaders
@@ -74,14 +74,14 @@ export interface Configured extends World {
  * @throws InvalidPlugin
  */
 export const tlsOf = (
-  { plugin, settings }: Pick<Configured, "plugin" | "settings">,
+  { plugin, settings }: Pick<ConfiguredChannel, "plugin" | "settings">,
   options: Fields.Of<typeof reach>
 ): SocketTransport.Tls => {
   const read = (option: "ca" | "cert" | "key") =>
     options[option] === undefined ? undefined : Secret.read(options[option], { option, plugin, settings })
   const [ca, cert, key] = [read("ca"), read("cert"), read("key")]
   const tls = { ...ca && { ca: Redacted.value(ca) }, ...cert && { cert: Redacted.value(cert) }, ...key && { key } }
-  const refuse = (problem: string) => Fields.refused(plugin, settings.id, problem)
+  const refuse = (problem: string) => Fields.refusal(plugin, settings.id, problem)
   const isSet = Object.keys(tls).length > 0
   if (settings.host === "workers" && isSet) throw refuse("it has ca, cert or key, which Workers cannot set. Leave them out")
   if ((cert === undefined) !== (key === undefined)) throw refuse("it has one of cert and key. Give both, or none")
@@ -99,7 +99,7 @@ export interface Common {
  *
  * @throws InvalidPlugin
  */
-export const common = (configured: Configured, options: Options): Common => {
+export const common = (configured: ConfiguredChannel, options: Options): Common => {
   const tls = tlsOf(configured, options)
   const isWorkers = configured.settings.host === "workers"
   const transport = configured.transport ?? (isWorkers ? FetchTransport.make() : SocketTransport.make(tls))

@@ -27,22 +27,22 @@ const isName = (value: unknown): value is string =>
 
 /** The fields of one header. */
 const fields = {
-  origin: Fields.guarded("an origin such as https://api.example.com, in lower case and without a path or a usual port",
+  origin: Fields.guard("an origin such as https://api.example.com, in lower case and without a path or a usual port",
     (value): value is string => typeof value === "string" && TargetUrl.isOrigin(value)),
-  name: Fields.guarded("a header name such as authorization, and none that the channel sets", isName),
+  name: Fields.guard("a header name such as authorization, and none that the channel sets", isName),
   value: Secret.field,
-  prefix: Fields.or(Fields.guarded("one line of Latin-1 such as \"Bearer \"", (value): value is string =>
+  prefix: Fields.or(Fields.guard("one line of Latin-1 such as \"Bearer \"", (value): value is string =>
     typeof value === "string" && HeaderField.isLine(value)), "")
 }
 
 /** A value of one line. The end of a line in a file is left out. */
-const valueOf = ({ prefix, value }: Fields.Of<typeof fields>, asked: Secret.Asked): Redacted.Redacted => {
+const valueOf = ({ prefix, value }: Fields.Of<typeof fields>, asked: Secret.SecretOption): Redacted.Redacted => {
   const secret = Redacted.value(Secret.read(value, asked)).trim()
   const problem = secret === "" ? "is empty" : HeaderField.isLine(secret) ? undefined : "is not one line of Latin-1"
-  if (problem !== undefined) throw Secret.refused(asked, `names ${Secret.placeOf(value)}, whose text ${problem}`)
+  if (problem !== undefined) throw Secret.refusal(asked, `names ${Secret.placeOf(value)}, whose text ${problem}`)
   const text = (prefix + secret).trim()
   if (text.length <= MAX_CHARS) return Redacted.make(text)
-  throw Secret.refused(asked, `names ${Secret.placeOf(value)}, whose text has ${text.length} characters; the limit is ${MAX_CHARS}`)
+  throw Secret.refusal(asked, `names ${Secret.placeOf(value)}, whose text has ${text.length} characters; the limit is ${MAX_CHARS}`)
 }
 
 /**
@@ -54,11 +54,11 @@ export const read = (items: ReadonlyArray<unknown>, plugin: string, settings: Pl
   const asked = { plugin, option: "headers", settings }
   const found = new Map<string, ReadonlyArray<readonly [name: string, value: Redacted.Redacted]>>()
   for (const [index, item] of items.entries()) {
-    const decoded = Fields.decode(fields, item, (problem) => Secret.refused(asked, `has an invalid item ${index + 1}: ${problem}`))
+    const decoded = Fields.decode(fields, item, (problem) => Secret.refusal(asked, `has an invalid item ${index + 1}: ${problem}`))
     const { origin } = decoded
     const name = decoded.name.toLowerCase()
     const others = found.get(origin) ?? []
-    if (others.some(([other]) => other === name)) throw Secret.refused(asked, `has the header ${name} twice for ${origin}`)
+    if (others.some(([other]) => other === name)) throw Secret.refusal(asked, `has the header ${name} twice for ${origin}`)
     found.set(origin, [...others, [name, valueOf(decoded, asked)]])
   }
   return found
@@ -69,7 +69,7 @@ export const namesOf = (all: OriginHeaders, url: string): ReadonlySet<string> =>
   new Set(all.get(TargetUrl.originOf(url))?.map(([name]) => name))
 
 /** The headers of one hop. Those of its origin replace others of the same name. */
-export const added = (all: OriginHeaders, { origin }: URL, headers: Headers): Headers => {
+export const add = (all: OriginHeaders, { origin }: URL, headers: Headers): Headers => {
   const own = all.get(origin)
   if (own === undefined) return headers
   const others = headers.filter(([name]) => !own.some(([other]) => other === name))

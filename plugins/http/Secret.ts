@@ -18,13 +18,13 @@ const isSecret = (value: unknown): value is Secret => {
 }
 
 /** An option that names a secret. */
-export const field: Fields.Field<Secret> = Fields.guarded(`{ env: "VARIABLE" } or { file: "path" }`, isSecret)
+export const field: Fields.Field<Secret> = Fields.guard(`{ env: "VARIABLE" } or { file: "path" }`, isSecret)
 
 /** The place of a secret, for messages. */
 export const placeOf = (secret: Secret): string => "env" in secret ? `the variable ${secret.env}` : `the file ${secret.file}`
 
 /** An option of a channel. */
-export interface Asked {
+export interface SecretOption {
   readonly plugin: string
   readonly option: string
   readonly settings: Plugin.ChannelSettings
@@ -36,18 +36,18 @@ interface Host {
 }
 
 /** The refusal of a secret, which tells its place. */
-export const refused = ({ option, plugin, settings }: Asked, problem: string): Plugin.InvalidPlugin =>
-  Fields.refused(plugin, settings.id, `its field "${option}" ${problem}`)
+export const refusal = ({ option, plugin, settings }: SecretOption, problem: string): Plugin.InvalidPlugin =>
+  Fields.refusal(plugin, settings.id, `its field "${option}" ${problem}`)
 
 /**
  * Reads a secret.
  *
  * @throws InvalidPlugin if the variable or the file is missing
  */
-export const read = (secret: Secret, asked: Asked): Redacted.Redacted => {
+export const read = (secret: Secret, asked: SecretOption): Redacted.Redacted => {
   if ("env" in secret) {
     const value = (globalThis as Host).process?.env?.[secret.env]
-    if (value === undefined || value === "") throw refused(asked, `names ${placeOf(secret)}, which is not set`)
+    if (value === undefined || value === "") throw refusal(asked, `names ${placeOf(secret)}, which is not set`)
     return Redacted.make(value)
   }
   try {
@@ -55,6 +55,6 @@ export const read = (secret: Secret, asked: Asked): Redacted.Redacted => {
     return Redacted.make(process.getBuiltinModule("node:fs").readFileSync(path, "utf8"))
   } catch (error) {
     const { code = "no files on this host" } = error as { readonly code?: string }
-    throw refused(asked, `names ${placeOf(secret)}, which cannot be read (${code})`)
+    throw refusal(asked, `names ${placeOf(secret)}, which cannot be read (${code})`)
   }
 }

@@ -10,7 +10,7 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { Redacted } from "systole"
 import * as Addresses from "./Addresses.ts"
 import { targetOf } from "./TargetUrl.ts"
-import type { Answer, Headers, Outgoing, Transport } from "./Transport.ts"
+import type { Answer, Headers, OutgoingRequest, Transport } from "./Transport.ts"
 
 /** TLS in PEM: authorities instead of the host's, and the client's certificate with its key. */
 export interface Tls {
@@ -30,13 +30,13 @@ const grouped = (headers: Headers): Record<string, string | Array<string>> => {
 }
 
 /** The headers of the connection. A body that may be there has a length even if it is empty. */
-const framing = ({ body, method, url }: Outgoing): Headers => {
+const framing = ({ body, method, url }: OutgoingRequest): Headers => {
   const hasLength = body !== undefined || (method !== "GET" && method !== "HEAD")
   const length = hasLength ? [["content-length", String(body?.byteLength ?? 0)] as const] : []
   return [["host", url.host], ["connection", "close"], ...length]
 }
 
-const requestOf = (outgoing: Outgoing, address: string, tls: Tls): ClientRequest => {
+const requestOf = (outgoing: OutgoingRequest, address: string, tls: Tls): ClientRequest => {
   const { headers, isNamed, method, url } = outgoing
   const { host, port } = targetOf(url)
   const path = url.pathname + url.search
@@ -60,7 +60,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 /** The status with which a connection leaves HTTP. */
 const SWITCHING = 101
 
-const sendTo = (outgoing: Outgoing, address: string, tls: Tls): Promise<Answer> =>
+const sendTo = (outgoing: OutgoingRequest, address: string, tls: Tls): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { body, signal } = outgoing
     signal.throwIfAborted()

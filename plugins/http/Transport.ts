@@ -8,7 +8,7 @@
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>
 
 /** A request on its way. */
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly url: URL
   readonly method: string
   readonly headers: Headers
@@ -34,7 +34,7 @@ export interface Answer {
 export interface Transport {
   /** The addresses of a name; `undefined` on a host that cannot connect to an address that was checked. */
   readonly resolve: ((name: string) => Promise<ReadonlyArray<string>>) | undefined
-  readonly send: (outgoing: Outgoing) => Promise<Answer>
+  readonly send: (outgoing: OutgoingRequest) => Promise<Answer>
 }
 
 /** The first value of a header, by its name in lower case. */

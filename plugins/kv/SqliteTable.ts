@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from "node:sqlite"
 import { Channel } from "systole"
-import type { Page, Query, Stored, Table } from "./Table.ts"
+import type { Page, Query, StoredValue, Table } from "./Table.ts"
 
 /** "Sykv" in the header of the file, so that no other program's database is opened. */
 const APPLICATION = 0x53796b76
@@ -86,11 +86,12 @@ const over = (database: DatabaseSync, now: () => number) => {
     "SELECT key FROM entries WHERE space = ? AND key >= ? AND key < ? AND key > ? AND (expires IS NULL OR expires > ?) ORDER BY key LIMIT ?"
   )
   return {
-    get: (space: string, key: string): Stored | undefined => {
-      const row = get.get(space, encoder.encode(key), now()) as { readonly kind: Stored["kind"]; readonly value: Uint8Array } | undefined
+    get: (space: string, key: string): StoredValue | undefined => {
+      const found = get.get(space, encoder.encode(key), now())
+      const row = found as { readonly kind: StoredValue["kind"]; readonly value: Uint8Array } | undefined
       return row === undefined ? undefined : { kind: row.kind, bytes: row.value }
     },
-    put: (space: string, key: string, { bytes, kind, ttl }: Stored & { readonly ttl?: number | undefined }): void => {
+    put: (space: string, key: string, { bytes, kind, ttl }: StoredValue & { readonly ttl?: number | undefined }): void => {
       database.exec("BEGIN IMMEDIATE")
       try {
         expire.run(now(), EXPIRED)

@@ -8,7 +8,7 @@
 export type Kind = "value" | "bytes"
 
 /** A stored value. */
-export interface Stored {
+export interface StoredValue {
   readonly kind: Kind
   readonly bytes: Uint8Array
 }
@@ -28,9 +28,9 @@ export interface Page {
 
 /** The keys and values of all spaces. A space sees its own keys alone. */
 export interface Table {
-  readonly get: (space: string, key: string) => Promise<Stored | undefined>
+  readonly get: (space: string, key: string) => Promise<StoredValue | undefined>
   /** Stores a value, durably. `ttl` is its life in milliseconds; without one it stays. */
-  readonly put: (space: string, key: string, value: Stored & { readonly ttl?: number | undefined }) => Promise<void>
+  readonly put: (space: string, key: string, value: StoredValue & { readonly ttl?: number | undefined }) => Promise<void>
   /** Deletes a key. An absent key is no failure. */
   readonly delete: (space: string, key: string) => Promise<void>
   readonly list: (space: string, query: Query) => Promise<Page>

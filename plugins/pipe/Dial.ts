@@ -8,7 +8,7 @@ import { lstat } from "node:fs/promises"
 import { connect } from "node:net"
 import { basename, dirname } from "node:path"
 import { Channel } from "systole"
-import type { Jail, Located } from "../channel/Jail.ts"
+import type { Jail, JailPath } from "../channel/Jail.ts"
 import { type OpenFolder, wayOf } from "../channel/OpenFolder.ts"
 import { type Dial, type Duplex, opened } from "../connection/Duplex.ts"
 import type * as Wait from "../connection/Wait.ts"
@@ -48,7 +48,7 @@ const toSocket = async (jail: Jail, { at, folder, signal }: Entry): Promise<Dupl
 
 /** An entry of an open folder. */
 interface Entry {
-  readonly at: Located
+  readonly at: JailPath
   readonly folder: OpenFolder
   readonly signal: AbortSignal
 }

@@ -16,7 +16,7 @@ const PREFIX = 256
 
 /** A text whose segments stay in the bucket: a URL has no place for `.` and `..`. */
 export const segments = (bytes: number) =>
-  Fields.guarded(`a text of at most ${bytes} bytes without a segment . or ..`, (value): value is string => {
+  Fields.guard(`a text of at most ${bytes} bytes without a segment . or ..`, (value): value is string => {
     if (Fields.text(bytes).read(value) === undefined) return false
     return !(value as string).split("/").some((segment) => segment === "." || segment === "..")
   })
@@ -32,10 +32,10 @@ export const fields = {
   ca: Options.fields.ca,
   cert: Options.fields.cert,
   key: Options.fields.key,
-  endpoint: Fields.guarded("an origin such as https://s3.eu-central-1.amazonaws.com, without a path", (value): value is string =>
+  endpoint: Fields.guard("an origin such as https://s3.eu-central-1.amazonaws.com, without a path", (value): value is string =>
     typeof value === "string" && TargetUrl.isOrigin(value)),
-  bucket: Fields.optional(Fields.guarded("the name of a bucket", isBucket)),
-  region: Fields.or(Fields.guarded("a region such as eu-central-1", isRegion), "auto"),
+  bucket: Fields.optional(Fields.guard("the name of a bucket", isBucket)),
+  region: Fields.or(Fields.guard("a region such as eu-central-1", isRegion), "auto"),
   accessKeyId: Secret.field,
   secretAccessKey: Secret.field,
   prefix: Fields.or(segments(PREFIX), "")
@@ -56,7 +56,7 @@ const credentialsOf = (
   const read = (secret: Secret.Secret, option: string): string => {
     const asked = { plugin, option, settings }
     const value = Redacted.value(Secret.read(secret, asked)).trim()
-    if (value === "") throw Secret.refused(asked, `names ${Secret.placeOf(secret)}, whose text is empty`)
+    if (value === "") throw Secret.refusal(asked, `names ${Secret.placeOf(secret)}, whose text is empty`)
     return value
   }
   return { accessKeyId: read(accessKeyId, "accessKeyId"), secretAccessKey: Redacted.make(read(secretAccessKey, "secretAccessKey")), region }

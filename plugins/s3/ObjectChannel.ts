@@ -26,7 +26,7 @@ const MAX_BYTES = 33_554_432
 /** The longest life of a presigned URL, in seconds: the 7 days of the protocol. */
 const SECONDS = 604_800
 
-const key = Fields.guarded(`a key of 1 to ${KEY} bytes without a segment . or ..`, (value): value is string =>
+const key = Fields.guard(`a key of 1 to ${KEY} bytes without a segment . or ..`, (value): value is string =>
   value !== "" && BucketOptions.segments(KEY).read(value) !== undefined)
 
 const isBody = (value: unknown): value is string | Uint8Array => typeof value === "string" || value instanceof Uint8Array
@@ -60,9 +60,9 @@ const put = (bucket: Bucket.Bucket) =>
     repeatable: true,
     fields: {
       key,
-      body: Fields.optional(Fields.guarded("a text or bytes", isBody)),
+      body: Fields.optional(Fields.guard("a text or bytes", isBody)),
       content: Fields.optional(Fields.address),
-      type: Fields.or(Fields.guarded("a media type such as image/png", isType), "application/octet-stream")
+      type: Fields.or(Fields.guard("a media type such as image/png", isType), "application/octet-stream")
     },
     about,
     execute: async ({ key, type, ...given }, job) => {

@@ -19,7 +19,7 @@ const shownTo = ({ secretAccessKey, ...credentials }: Credentials) =>
   ({ ...credentials, secretAccessKey: Redacted.value(secretAccessKey) })
 
 /** A request to sign. The names of its headers are in lower case. */
-export interface Unsigned {
+export interface UnsignedRequest {
   readonly method: string
   readonly url: string
   readonly headers: Headers
@@ -36,7 +36,7 @@ const sha256 = async (bytes: Uint8Array): Promise<string> =>
 /**
  * The headers of a request, signed together with its body.
  */
-export const sign = async (credentials: Credentials, { body, headers, method, url }: Unsigned, millis: number): Promise<Headers> => {
+export const sign = async (credentials: Credentials, { body, headers, method, url }: UnsignedRequest, millis: number): Promise<Headers> => {
   const digest = await sha256(body ?? new Uint8Array())
   const signer = new AwsV4Signer({
     ...shownTo(credentials),

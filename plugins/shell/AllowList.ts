@@ -25,7 +25,7 @@ const ENTRIES = 256
 
 const pattern = Fields.text(4096)
 const patterns = Fields.or(
-  Fields.guarded(`"any" or a list of at most ${ENTRIES} patterns`, (value): value is "any" | ReadonlyArray<string> =>
+  Fields.guard(`"any" or a list of at most ${ENTRIES} patterns`, (value): value is "any" | ReadonlyArray<string> =>
     value === "any" || Fields.list(pattern, ENTRIES).read(value) !== undefined),
   [] as ReadonlyArray<string>
 )
@@ -40,7 +40,7 @@ export const isBelowRoot = (program: string): boolean => program.startsWith(BELO
 export const BELOW = "./"
 
 const shape = {
-  program: Fields.guarded("an absolute path, a name without slashes, or a path below the root that begins with ./", isProgram),
+  program: Fields.guard("an absolute path, a name without slashes, or a path below the root that begins with ./", isProgram),
   args: patterns,
   options: patterns
 }

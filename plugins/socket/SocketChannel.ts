@@ -13,7 +13,7 @@ import * as Dial from "./Dial.ts"
 
 /** The fields that name the other side. */
 const place = {
-  host: Fields.guarded("a name in lower case, or an address without brackets", (value): value is string =>
+  host: Fields.guard("a name in lower case, or an address without brackets", (value): value is string =>
     typeof value === "string" && value.length <= 253 && AddressPolicy.isHost(value)),
   port: Fields.count(1, 65_535),
   protocol: Fields.or(Fields.oneOf("tcp", "tls", "udp"), "tcp")
@@ -38,7 +38,7 @@ const unfit = (reason: string) => Channel.fail("io/invalid", reason, { errno: -2
 export const define = (settings: Plugin.ChannelSettings, world?: Wait.World): Channel.Definition => {
   const options = Fields.options("socket", fields, settings)
   const { allow, connect, deny, messages } = options
-  const refuse = (problem: string) => Fields.refused("socket", settings.id, problem)
+  const refuse = (problem: string) => Fields.refusal("socket", settings.id, problem)
   const policy = AddressPolicy.make({ allow, deny, pinned: true })
   const site = { policy, tls: HttpOptions.tlsOf({ plugin: "socket", settings }, options) }
   const isDatagram = connect?.protocol === "udp"

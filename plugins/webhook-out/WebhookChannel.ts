@@ -37,8 +37,8 @@ const isJson = (value: unknown): boolean => {
 /** The fields of the payload. */
 const payloadFields = {
   url: FetchRequest.url,
-  type: Fields.optional(Fields.guarded("a name such as invoice.paid", isType)),
-  data: Fields.guarded("a value of JSON, with dates, maps and bytes as texts", (value): value is unknown => isJson(value))
+  type: Fields.optional(Fields.guard("a name such as invoice.paid", isType)),
+  data: Fields.guard("a value of JSON, with dates, maps and bytes as texts", (value): value is unknown => isJson(value))
 }
 
 type Payload = Fields.Of<typeof payloadFields>
@@ -59,10 +59,10 @@ const bodyOf = ({ data, type }: Payload): string => {
 
 const secretsOf = (secrets: ReadonlyArray<Secret.Secret>, settings: Plugin.ChannelSettings): ReadonlyArray<WebhookSecret.Key> => {
   const asked = { plugin: "webhook-out", option: "secrets", settings }
-  if (secrets.length === 0) throw Secret.refused(asked, "has no secret; give 1 or more")
+  if (secrets.length === 0) throw Secret.refusal(asked, "has no secret; give 1 or more")
   return secrets.map((each) => {
     const key = WebhookSecret.parse(Redacted.value(Secret.read(each, asked)))
-    if (key === undefined) throw Secret.refused(asked, "names a secret that is not whsec_ and 24 to 64 bytes in base64")
+    if (key === undefined) throw Secret.refusal(asked, "names a secret that is not whsec_ and 24 to 64 bytes in base64")
     return key
   })
 }

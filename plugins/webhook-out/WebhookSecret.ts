@@ -25,7 +25,7 @@ export const parse = (text: string): Key | undefined => {
 }
 
 /** The parts of a message that are signed. */
-export interface Signed {
+export interface SignedParts {
   readonly id: string
   /** Seconds since 1970. */
   readonly timestamp: number
@@ -33,7 +33,7 @@ export interface Signed {
 }
 
 /** The signature of a message with one secret: `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64. */
-export const sign = async (secret: Key, { body, id, timestamp }: Signed): Promise<string> => {
+export const sign = async (secret: Key, { body, id, timestamp }: SignedParts): Promise<string> => {
   const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
   const signature = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(`${id}.${timestamp}.${body}`))
   return `v1,${btoa(String.fromCharCode(...new Uint8Array(signature)))}`

@@ -17,7 +17,7 @@ import * as Row from "../frame/Row.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
 import { cellsOf } from "../kernel/journal/JournalRecords.ts"
 import * as Arrived from "../kernel/model/Arrived.ts"
-import { Pending } from "../kernel/model/Signal.ts"
+import { PendingSignal } from "../kernel/model/Signal.ts"
 import { attempt, PART } from "../persistence/Backend.ts"
 import type { Hash, Hasher } from "../persistence/Hash.ts"
 import type { Batch, BlobWriter, PlacedStore, QueueRow } from "../persistence/Persistence.ts"
@@ -314,7 +314,7 @@ export class Import {
   /** A queued signal. One for another space keeps the origin under which it was sent, so its receiver knows it again. */
   private queued(row: QueueRow): QueueRow {
     try {
-      const pending = Pending.fromRow(row)
+      const pending = PendingSignal.fromRow(row)
       const sent = pending.sentUnder(this.header.origin)
       return sent === pending ? row : { ...row, text: sent.text }
     } catch {
@@ -332,7 +332,7 @@ export class Import {
     journal: (record) => {
       const entry = Row.read("journal", record)
       const { beat, hash } = this.journal ?? NONE
-      const digest = this.hash.hex(Journal.hashed(entry.text))
+      const digest = this.hash.hex(Journal.hashedText(entry.text))
       if (digest !== entry.hash) throw new Refusal("frame/changed", `the text of beat ${entry.beat} in its journal has another digest`)
       if (Journal.prevOf(entry.text) !== hash || entry.beat <= beat) {
         throw new Refusal("frame/order", `beat ${entry.beat} of its journal does not follow beat ${beat}`)

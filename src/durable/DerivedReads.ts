@@ -12,7 +12,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Draft } from "../stage/Draft.ts"
-import type { Changed, Lineage, Place } from "../stage/write/ReadLog.ts"
+import type { EarlierChange, Lineage, Place } from "../stage/write/ReadLog.ts"
 import type * as Write from "../stage/write/Write.ts"
 import * as Earlier from "./EarlierRead.ts"
 import type { CoveredRead, EarlierRead } from "./EarlierRead.ts"
@@ -29,9 +29,9 @@ interface Looking {
   readonly draft: Draft
   readonly lineage: Lineage
   readonly segment: number
-  readonly changes: ReadonlyArray<Changed>
+  readonly changes: ReadonlyArray<EarlierChange>
   /** Those that do not commute with the changes of other writers. */
-  readonly telling: ReadonlyArray<Changed>
+  readonly telling: ReadonlyArray<EarlierChange>
 }
 
 /** The places that count as read, a write at risk, and a stale one. */
@@ -145,7 +145,7 @@ export class DerivedReads {
 
   /** Whether the run itself wrote a source of a cell after it read the cell, in an earlier segment. The cell differs by that. */
   private isChangedByRun({ segment }: EarlierRead, place: Place, { draft: { run }, lineage }: Looking): boolean {
-    const own: Array<Changed> = []
+    const own: Array<EarlierChange> = []
     for (const { segment: wrote, write: { address } } of this.own.values()) {
       if (wrote >= segment) own.push({ address, path: address.path, isListed: true })
     }
@@ -154,7 +154,7 @@ export class DerivedReads {
   }
 
   /** Whether the place of a change is as the run left it since it read a cell, or as it read the place itself. */
-  private isKnown(changed: Changed, { segment: since }: EarlierRead, { changes, draft, segment }: Looking): boolean {
+  private isKnown(changed: EarlierChange, { segment: since }: EarlierRead, { changes, draft, segment }: Looking): boolean {
     const { address } = changed
     const at = changes.indexOf(changed)
     for (const other of this.known.get(address.key)?.values() ?? none) {
@@ -196,7 +196,7 @@ const nothing: Found = { derived: [] }
 const none: ReadonlyArray<EarlierRead> = []
 
 /** The change of a document by a segment. */
-const changeBy = ({ address, array }: Write.Write, { own, stage }: Draft): Changed => {
+const changeBy = ({ address, array }: Write.Write, { own, stage }: Draft): EarlierChange => {
   const isListed = (stage.visible(address.key) === undefined) !== (own?.get(address.key) === undefined)
   return { address, path: array ?? address.path, isListed }
 }

@@ -69,7 +69,7 @@ export class Pairs {
    *
    * @throws RunUnheard
    */
-  awaited(pair: Pair, rules: Semantics.Following): Extract<AwaitedObject, { readonly kind: "signal" }> {
+  awaited(pair: Pair, rules: Semantics.WithSemantics): Extract<AwaitedObject, { readonly kind: "signal" }> {
     const number = this.numberOf(pair)
     if (number !== undefined) return { kind: "signal", pair: number, nth: this.waitsFor(number) }
     if (Semantics.follows(rules, "hearsByName")) throw new RunUnheard({ signal: pair[0], target: pair[1] })

@@ -20,7 +20,7 @@ import type { Step } from "./Step.ts"
 /** The parts of a beat that take runs back. */
 export interface Beat {
   readonly stage: Stage
-  readonly moment: Semantics.Following
+  readonly moment: Semantics.WithSemantics
   resume(oid: string): void
 }
 
@@ -108,7 +108,7 @@ const goBack = (beat: Beat, { isDead, oid }: Cells.Run, to: number): number => {
 /** A segment to which a run goes back, and the pairs that attempts at its newest one declared. */
 interface Back {
   readonly before: ReadonlyArray<Pair>
-  readonly moment: Semantics.Following
+  readonly moment: Semantics.WithSemantics
   readonly segment: number
 }
 

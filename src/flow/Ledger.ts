@@ -13,7 +13,7 @@ import { CellTimers } from "../stage/CellTimers.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Due } from "../stage/Due.ts"
 import type { FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
-import type { Committed } from "../stage/BeatClock.ts"
+import type { CommittedState } from "../stage/BeatClock.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import * as Advance from "./Advance.ts"
 import * as Flow from "./Flow.ts"
@@ -188,7 +188,7 @@ const open = ({ documents, store }: Opening): CellTimers => {
 }
 
 /** The number of open instances as of the last beat. */
-const underWay = (committed: Pick<Committed, "read">): number =>
+const underWay = (committed: Pick<CommittedState, "read">): number =>
   (Document.read(committed.read(Instance.OPEN.key), []) as number | undefined) ?? 0
 
 const instanceOf = (document: Document.Document | undefined): Instance.Instance | undefined => Instance.read(Document.read(document, []))

@@ -5,7 +5,7 @@
  * @module
  */
 import type { SpaceStore } from "../persistence/Persistence.ts"
-import type { Stage, Staged } from "../stage/Stage.ts"
+import type { Stage, StagedDocument } from "../stage/Stage.ts"
 
 /** Documents of a kind that each beat may delete, unless it wrote half as many. */
 export const MAX_DOCUMENTS = 1024
@@ -39,7 +39,7 @@ export interface ExpiryRule {
   /** The cells above its documents; the first is above the records themselves. */
   readonly folders: readonly [string, ...ReadonlyArray<string>]
   /** The name of the record that a change of the beat finished; `undefined` if it finished none of the kind. */
-  ended(staged: Staged): string | undefined
+  ended(staged: StagedDocument): string | undefined
   /** The documents of a finished record. A record started again since then is a new one, so none are returned. */
   find(name: string, found: Found, state: ExpiryState): Going
 }

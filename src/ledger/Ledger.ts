@@ -21,7 +21,7 @@ import type { Timer, TimerChange } from "../stage/CellTimers.ts"
 import type { Caller } from "../stage/RunGrant.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Launches } from "../stage/Launches.ts"
-import type { Committed, BeatClock } from "../stage/BeatClock.ts"
+import type { CommittedState, BeatClock } from "../stage/BeatClock.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { Command } from "./Command.ts"
 import type { ExpiryRule } from "./Expiry.ts"
@@ -67,7 +67,7 @@ export interface CommandRule<L extends Kinds, V extends string = string> {
 /** The state of a space from which a ledger opens. */
 export interface Opening {
   readonly store: Pick<SpaceStore, "below" | "head">
-  readonly documents: Pick<Committed, "read">
+  readonly documents: Pick<CommittedState, "read">
   readonly bindings: Pick<BindingLists, "cells">
   /** The nominal length of a beat, in milliseconds. */
   readonly tempo: number
@@ -224,7 +224,7 @@ export interface LiveHost {
   /** Receives spans and metrics. */
   readonly telemetry: Telemetry
   /** The documents of the newest beat. */
-  readonly documents: Pick<Committed, "read">
+  readonly documents: Pick<CommittedState, "read">
   /** Stores content; at most `limit` bytes, until `signal` is aborted. */
   readonly keep: (bytes: Uint8Array | AsyncIterable<Uint8Array>, limit: number, signal?: AbortSignal) => Promise<StoredContent>
   /** Reads content by its address; `undefined` if the space does not have it. */

@@ -7,7 +7,7 @@ import * as Document from "../cell/Document.ts"
 import { type ExpiryRule, nameBelow, whole } from "../ledger/Expiry.ts"
 import type { Ledger, LiveHost, LiveLedger, Opening } from "../ledger/Ledger.ts"
 import { below } from "../persistence/Below.ts"
-import type { Committed } from "../stage/BeatClock.ts"
+import type { CommittedState } from "../stage/BeatClock.ts"
 import type { Caller } from "../stage/RunGrant.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Io } from "../stage/Io.ts"
@@ -136,7 +136,7 @@ type Channels = Reactor["Service"]["channels"]
 /** The channels and the documents that delay requests, and the time up to which requests are executed at once. */
 interface Delaying {
   readonly channels: Channels
-  readonly documents: Pick<Committed, "read">
+  readonly documents: Pick<CommittedState, "read">
   readonly now: number
 }
 

@@ -8,7 +8,7 @@
  */
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Committed } from "../stage/BeatClock.ts"
+import type { CommittedState } from "../stage/BeatClock.ts"
 import { CellTimers, type TimerChange } from "../stage/CellTimers.ts"
 import * as Due from "../stage/Due.ts"
 import { DelayedRequests } from "./DelayedRequests.ts"
@@ -85,7 +85,7 @@ export const timerOf = (rid: string): string => `${TIMERS}/${rid}`
 export const ofTimer = (key: string): string => key.slice(TIMERS.length + 1)
 
 /** The arguments of an open request. */
-export const payloadOf = ({ hasPayload, oid, rid }: Open, documents: Pick<Committed, "read">): Value =>
+export const payloadOf = ({ hasPayload, oid, rid }: Open, documents: Pick<CommittedState, "read">): Value =>
   hasPayload ? Document.read(documents.read(Requests.address(oid, rid, "payload").key), []) : undefined
 
 /**

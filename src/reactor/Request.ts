@@ -21,9 +21,9 @@ import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
 import { DEAD } from "../ledger/RunState.ts"
-import type { Committed } from "../stage/BeatClock.ts"
+import type { CommittedState } from "../stage/BeatClock.ts"
 import type { IoResult } from "../stage/Io.ts"
-import type { Launched } from "../stage/Launches.ts"
+import type { LaunchRecord } from "../stage/Launches.ts"
 import * as SpaceClock from "../stage/SpaceClock.ts"
 
 /** The dossier of the requests of ordinary runs. */
@@ -114,7 +114,7 @@ export const address = (oid: string, rid: string, ...below: ReadonlyArray<string
   Address.make(below.length === 0 ? `${DOSSIERS}/${oid}/io_req/${rid}` : [DOSSIERS, oid, "io_req", rid, ...below].join("/"))
 
 /** The date at which a request was made, in milliseconds since 1970. Its other times are by the clock of the space. */
-export const dateOf = ({ issued_beat, issued_ms }: Request, documents: Pick<Committed, "read">): number =>
+export const dateOf = ({ issued_beat, issued_ms }: Request, documents: Pick<CommittedState, "read">): number =>
   issued_ms - SpaceClock.shiftAt(SpaceClock.read(documents.read(SpaceClock.ADDRESS.key)), issued_beat)
 
 /** The folder of the requests of a dossier. */
@@ -165,10 +165,11 @@ export const resultOf = (rid: string, request: Request, value: Document.Document
 }
 
 /** A launch that cancels the open requests of a durable run that is over. */
-export const ending = (oid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "end", oid }, shows: [] })
+export const ending = (oid: string): LaunchRecord<"io"> => ({ ledger: "io", launch: { kind: "end", oid }, shows: [] })
 
 /** A launch that repeats a failed request of a durable run. */
-export const repetition = (oid: string, rid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "repeat", oid, rid }, shows: [] })
+export const repetition = (oid: string, rid: string): LaunchRecord<"io"> =>
+  ({ ledger: "io", launch: { kind: "repeat", oid, rid }, shows: [] })
 
 /** Whether a request has its result. */
 export const isFinished = ({ state }: Pick<Request, "state">): boolean => state !== "pending" && state !== "pending_retry"

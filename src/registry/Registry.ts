@@ -124,7 +124,7 @@ export class Enzymes {
     const refuse = (reason: string) => new InvalidEnzyme({ name: enzyme.name, reason })
     const system = this.grants.has(enzyme.name)
     if (enzyme.name.startsWith(OPERATIONS)) throw refuse(`its name begins with ${OPERATIONS}, as the ids of operations do; choose another`)
-    const naming = system ? undefined : Envelope.naming(enzyme.writes ?? [])
+    const naming = system ? undefined : Envelope.problemOf(enzyme.writes ?? [])
     if (naming !== undefined) throw refuse(`its envelope names ${naming}, which belongs to the runtime; write elsewhere`)
     // An exclusive enzyme is alone on its query, so checking the first one suffices.
     const rival = this.byQuery.get(enzyme.query)?.[0]

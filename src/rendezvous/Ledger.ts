@@ -14,7 +14,7 @@ import { CellTimers, type TimerChange } from "../stage/CellTimers.ts"
 import type { Due, Now } from "../stage/Due.ts"
 import type { Rendezvous } from "../stage/Launch.ts"
 import type { RendezvousLaunch } from "../stage/Launches.ts"
-import type { Committed } from "../stage/BeatClock.ts"
+import type { CommittedState } from "../stage/BeatClock.ts"
 import * as Advance from "./Advance.ts"
 import * as Entries from "./Entry.ts"
 import { Open } from "./Open.ts"
@@ -117,7 +117,7 @@ const entryOf = (document: Document.Document | undefined): Entries.Entry | undef
 
 /** The state of a space after a beat. */
 interface After {
-  readonly documents: Pick<Committed, "read">
+  readonly documents: Pick<CommittedState, "read">
   readonly now: Now
 }
 

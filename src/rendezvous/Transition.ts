@@ -147,7 +147,7 @@ const dueAgain = (entry: Entry, now: Released): Time.Time =>
     ? Time.after(spanOf(entry), now)
     : { beat: now.beat, ms: entry.due_ms === 0 ? 0 : now.clock }
 
-type Released = Due.Now & Semantics.Following
+type Released = Due.Now & Semantics.WithSemantics
 
 /**
  * An entry released from quarantine: it has its time for the report again, all its graces, and no deadline before its due time.

@@ -55,13 +55,13 @@ export class Code {
 
   /** Returns the active code of the first beat of a replay. */
   static async before(history: HistorySource, historic: HistoricStore, documents: Documents): Promise<Code> {
-    const code = new Code(history, Modules.named(historic, documents))
+    const code = new Code(history, Modules.modulesOf(historic, documents))
     await code.gather()
     return code
   }
 
   /** Continues to the beat of an entry. */
-  async see(entry: Journal.Parsed): Promise<void> {
+  async see(entry: Journal.Entry): Promise<void> {
     const modules = Records.modulesOf(Records.cellsOf(entry))
     if (modules.length === 0) return
     for (const module of modules) {
@@ -75,7 +75,7 @@ export class Code {
    * Returns the modules that may explain a difference: code that ran in the beat, in the recording or the replay, and
    * is not available unchanged. `made` is the entry that the replay made, if it made one.
    */
-  missing(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
+  missing(entry: Journal.Entry, made: Journal.Entry | undefined): ReadonlyArray<string> {
     const runs = runsOf(entry, made)
     const here = new Set(this.enzymes.active().map(({ name }) => name))
     const missing = new Set<string>()
@@ -93,7 +93,7 @@ export class Code {
   }
 
   /** Returns the services that may explain a difference: those of a run of the beat whose code is not available. */
-  missingServices(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
+  missingServices(entry: Journal.Entry, made: Journal.Entry | undefined): ReadonlyArray<string> {
     return [...new Set(runsOf(entry, made).flatMap(({ enzyme }) => this.swapped.get(enzyme.split("~")[0] ?? enzyme) ?? []))]
   }
 
@@ -250,7 +250,7 @@ const registered = (
 const settled: ReadonlySet<string | undefined> = new Set(["enzyme/gone", "signal/storm"])
 
 /** The runs of an entry, and of the one that a replay made. */
-const runsOf = (entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<RunRecord> =>
+const runsOf = (entry: Journal.Entry, made: Journal.Entry | undefined): ReadonlyArray<RunRecord> =>
   [...Records.ownRunsOf(entry), ...made === undefined ? [] : Records.ownRunsOf(made)].filter(isRun)
 
 const isRun = (run: RunRecord): boolean => !settled.has(Records.codeOf(run)) && !/^(space|OPS):/.test(run.enzyme)

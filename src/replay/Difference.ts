@@ -17,7 +17,7 @@ export type Difference = ReturnType<typeof Inspection.difference>["Type"]
  * Returns the first difference between an entry and its replay; `undefined` if they are equal.
  */
 export const between = (recorded: JournalRow, replayed: JournalRow): Difference | undefined => {
-  const [was, is] = [Journal.hashed(recorded.text), Journal.hashed(replayed.text)]
+  const [was, is] = [Journal.hashedText(recorded.text), Journal.hashedText(replayed.text)]
   if (was === is) return recorded.hash === replayed.hash ? undefined : entryDiffers(recorded, "the digest", [recorded.hash, replayed.hash])
   const [before, after] = [Journal.parse(was), Journal.parse(is)]
   return ofRuns(before, after) ?? ofCells(before, after) ?? entryDiffers(recorded, "the entry", firstDifference(was, is))
@@ -39,7 +39,7 @@ const entryDiffers = ({ beat }: JournalRow, what: string, [recorded, replayed]: 
   ({ beat, enzyme: undefined, address: undefined, what, recorded, replayed })
 
 /** Returns the first run with a different outcome or different signals. */
-const ofRuns = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
+const ofRuns = (before: Journal.Entry, after: Journal.Entry): Difference | undefined => {
   for (let i = 0; i < Math.max(before.runs.length, after.runs.length); i++) {
     const [was, is] = [resultOf(before.runs[i]), resultOf(after.runs[i])]
     if (was.line === is.line) continue
@@ -57,7 +57,7 @@ const resultOf = (line: RunLine | undefined) => {
 }
 
 /** Returns the first cell with a different value. */
-const ofCells = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
+const ofCells = (before: Journal.Entry, after: Journal.Entry): Difference | undefined => {
   const cells = new Map(Records.cellsOf(after).map((cell) => [cell.key, cell]))
   for (const cell of Records.cellsOf(before)) {
     const other = cells.get(cell.key)
@@ -69,7 +69,7 @@ const ofCells = (before: Journal.Parsed, after: Journal.Parsed): Difference | un
 }
 
 const ofCell = (
-  entry: Journal.Parsed,
+  entry: Journal.Entry,
   { key, writers }: CellRecord,
   values: Pick<Difference, "recorded" | "replayed">
 ): Difference => {

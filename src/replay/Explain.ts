@@ -44,7 +44,7 @@ export const explain = async (history: HistorySource, beat: number, enzyme: stri
   const observed = await Replay.observe(history, row)
   const entry = Journal.parse(row.text)
   const runs = Records.runsOf(entry)
-  const ownOf = (id: string) => OwnId.owned(OwnId.ownOf(history.store, id))
+  const ownOf = (id: string) => OwnId.ownField(OwnId.ownOf(history.store, id))
   if (observed === undefined) {
     return { beat, enzyme, signals: Records.inputsOf(entry).map((input, i) => fromEntry(input, runOf(runs, i, enzyme), ownOf(input.id))) }
   }

@@ -5,7 +5,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Definition } from "../scheduler/definition/Definition.ts"
-import { adjusted } from "../stage/write/Children.ts"
+import { adjust } from "../stage/write/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/BeatClock.ts"
 import type { WriteSet } from "../stage/write/WriteSet.ts"
@@ -57,5 +57,5 @@ const within = (scope: string, id: string): string => `${scope} ${id}`
 export const alone = (view: View, own: WriteSet): View => ({
   ...view,
   visible: (key) => own.has(key) ? own.get(key) : view.visible(key),
-  children: (scope, id) => adjusted(view.children(scope, id), { scope, id, own })
+  children: (scope, id) => adjust(view.children(scope, id), { scope, id, own })
 })

@@ -14,7 +14,7 @@ import type { NamedNode } from "../kernel/journal/Journal.ts"
 import type { NodeLine } from "../kernel/journal/NodeLine.ts"
 import * as Pieces from "../kernel/derived/Pieces.ts"
 import * as Stuck from "../kernel/watchdog/Stuck.ts"
-import { answered, type Definition, ignore, InvalidNode, NodeTaken, raised, TAKEN } from "../scheduler/definition/Definition.ts"
+import { checkAnswer, type Definition, ignore, InvalidNode, NodeTaken, errorOf, TAKEN } from "../scheduler/definition/Definition.ts"
 import { frozen } from "../scheduler/run/Runner.ts"
 import { UNENDED } from "../scheduler/graph/Node.ts"
 import * as Piece from "../scheduler/definition/Piece.ts"
@@ -227,7 +227,7 @@ export class NodeReplay {
       } finally {
         isFrozen = Object.isFrozen(tx)
       }
-      const value = answered(definition, returned)
+      const value = checkAnswer(definition, returned)
       if (isFrozen) throw frozen()
       if (draft.refusal !== undefined) throw draft.refusal
       if (isTaken) throw new NodeTaken({ name: definition.name, reason: "it started a node whose name or output another node had then" })
@@ -235,7 +235,7 @@ export class NodeReplay {
       const { own } = draft
       own?.keys.forEach((key, i) => this.put(key, own.documents[i]))
     } catch (thrown) {
-      error = isFrozen ? frozen() : draft.refusal ?? raised(thrown)
+      error = isFrozen ? frozen() : draft.refusal ?? errorOf(thrown)
     }
     const isConcealed = error !== undefined && this.work.labels !== undefined
     if (isConcealed && definition.output !== undefined) this.put(definition.output, undefined)

@@ -7,7 +7,7 @@
  */
 import type { Delivery, DerivationPort, DerivedBeat, FactSink } from "../kernel/derived/DerivationPort.ts"
 import type { Handling } from "../kernel/model/InFlight.ts"
-import type { NamedNode, Parsed } from "../kernel/journal/Journal.ts"
+import type { NamedNode, Entry } from "../kernel/journal/Journal.ts"
 import type { NodeLine } from "../kernel/journal/NodeLine.ts"
 import type { Definition } from "../scheduler/definition/Definition.ts"
 import { UNENDED } from "../scheduler/graph/Node.ts"
@@ -57,7 +57,7 @@ export class RecordedDerivation implements DerivationPort {
   }
 
   /** Loads the entry of the next beat. */
-  load(entry: Parsed): void {
+  load(entry: Entry): void {
     const { refused = [], restless = [] } = entry
     const [nodes, isolated] = [nodesOf(entry.nodes), nodesOf(entry.aside)]
     this.lineage = new RecordedLineage(entry)
@@ -68,7 +68,7 @@ export class RecordedDerivation implements DerivationPort {
    * Returns nodes of an entry that started before the replay began, by the beat of their start. Only nodes that their
    * parents would not start again are included.
    */
-  unknown({ beat, nodes }: Parsed, names?: ReadonlySet<string>): ReadonlyMap<number, ReadonlyArray<StartedNode>> {
+  unknown({ beat, nodes }: Entry, names?: ReadonlySet<string>): ReadonlyMap<number, ReadonlyArray<StartedNode>> {
     const started = nodesOf(nodes).flatMap(({ made = UNENDED, name, parent }) => {
       const isEarlier = made !== UNENDED && made < beat && !this.children.has(name) && names?.has(name) !== false
       return isEarlier && parent !== undefined ? [{ name, parent, made }] : []

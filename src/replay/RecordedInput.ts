@@ -4,21 +4,21 @@
  * @module
  */
 import type { HistorySource } from "../kernel/beat/HistorySource.ts"
-import type { Begun } from "../kernel/model/Begun.ts"
-import type { Queued } from "../kernel/model/Command.ts"
+import type { BeatStart } from "../kernel/model/BeatStart.ts"
+import type { QueuedCommand } from "../kernel/model/Command.ts"
 import * as Commands from "../kernel/model/Command.ts"
 import type { DueTimers } from "../kernel/beat/LedgerBeats.ts"
 import * as DeadLetter from "../kernel/beat/command/DeadLetter.ts"
-import type { Outcome, Taken } from "../kernel/model/InFlight.ts"
+import type { Outcome, TakenSignal } from "../kernel/model/InFlight.ts"
 import { InFlight } from "../kernel/model/InFlight.ts"
 import * as Dossier from "../operation/Dossier.ts"
 import * as Semantics from "../stage/Semantics.ts"
 import type { BeatInput } from "../kernel/beat/step/BeatInput.ts"
-import type { Retired } from "../kernel/journal/RetiredLine.ts"
-import type { Parsed } from "../kernel/journal/Journal.ts"
+import type { ExpiredRecords } from "../kernel/journal/RetiredLine.ts"
+import type { Entry } from "../kernel/journal/Journal.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
 import * as LabelCheck from "../kernel/beat/step/LabelCheck.ts"
-import type { ParkedNote } from "../kernel/model/Parked.ts"
+import type { ParkedNote } from "../kernel/model/ParkedSignals.ts"
 import * as Run from "../kernel/beat/step/Run.ts"
 import type { Heard, Signal } from "../kernel/model/Signal.ts"
 import * as Signals from "../kernel/model/Signal.ts"
@@ -26,7 +26,7 @@ import type { HistoricStore } from "../kernel/history/HistoricStore.ts"
 import type { InputRecord } from "../kernel/journal/InputLine.ts"
 import type { RunRecord } from "../kernel/journal/RunLine.ts"
 import type { SentRecord } from "../kernel/journal/SentLine.ts"
-import type { Sending } from "../kernel/journal/JournalRecords.ts"
+import type { SignalSend } from "../kernel/journal/JournalRecords.ts"
 import * as Records from "../kernel/journal/JournalRecords.ts"
 import { NotReplayable } from "../kernel/history/NotReplayable.ts"
 
@@ -35,7 +35,7 @@ interface Earlier {
   readonly beat: number
   readonly clock: number
   readonly captured: ReadonlyMap<string, InputRecord>
-  readonly sent: ReadonlyMap<string, Sending>
+  readonly sent: ReadonlyMap<string, SignalSend>
 }
 
 /**
@@ -44,7 +44,7 @@ interface Earlier {
 export class RecordedInput implements BeatInput {
   private readonly history: HistorySource
   private readonly historic: HistoricStore
-  private entry: Parsed = unloaded
+  private entry: Entry = unloaded
   private runs: ReadonlyArray<RunRecord> = []
   private sent: ReadonlyArray<SentRecord> = []
   /** The earlier entry requested last: the signals of one beat are mostly captured together. */
@@ -58,13 +58,13 @@ export class RecordedInput implements BeatInput {
   }
 
   /** Loads the entry of the next beat. */
-  load(entry: Parsed): void {
+  load(entry: Entry): void {
     this.entry = entry
     this.runs = Records.runsOf(entry)
     this.sent = Records.sentByBeat(entry)
   }
 
-  begin(beat: number): Begun {
+  begin(beat: number): BeatStart {
     const { entry } = this
     const { activated = 0, clock, content = [], isolation = "snapshot", made = [], seed, semantics, spent = [], tempo = 0 } = entry
     this.historic.load(entry)
@@ -79,37 +79,37 @@ export class RecordedInput implements BeatInput {
     return { beat, semantics, clock, seed, tempo, inputs, isolation, activated, spent, ...active, content, labels }
   }
 
-  commands(): ReadonlyArray<Queued> {
+  commands(): ReadonlyArray<QueuedCommand> {
     return (this.entry.control ?? []).map((line) => ({ command: Commands.decode(line), answer: nobody }))
   }
 
   /** It is part of the control input. */
-  own(): ReadonlyArray<Queued> {
+  own(): ReadonlyArray<QueuedCommand> {
     return []
   }
 
-  take(): ReadonlyArray<Taken> {
+  take(): ReadonlyArray<TakenSignal> {
     const flights = new Map<InFlight, ReadonlyArray<number>>()
     const byId = new Map<string, InFlight>()
     const runs = Map.groupBy(this.runs, ({ input }) => input)
-    const taken = Records.inputsOf(this.entry).map((input, i): Taken => {
+    const taken = Records.inputsOf(this.entry).map((input, i): TakenSignal => {
       const own = runs.get(i) ?? []
       const isStorm = own.some((run) => run.enzyme === DeadLetter.STORM.key && Records.codeOf(run) === DeadLetter.STORM.code)
       const label = LabelCheck.at(this.entry.labels?.in, i)
-      const signal = Signals.labelled({ ...this.signal(input), depth: isStorm ? Infinity : 0 }, label)
+      const signal = Signals.withLabel({ ...this.signal(input), depth: isStorm ? Infinity : 0 }, label)
       const flight = byId.get(signal.id) ?? new InFlight(signal, input.again?.captured ?? this.entry.beat, undefined)
       byId.set(signal.id, flight)
       flights.set(flight, [...flights.get(flight) ?? [], i])
       flight.discarded = own.some(({ kind }) => kind === "discarded")
       if (input.again === undefined) {
         const undelivered = signal.to === undefined ? undefined : undeliveredIn(own)
-        return { flight, pending: new Signals.Pending(0, signal, { undelivered, anew: input.isWhole }) }
+        return { flight, pending: new Signals.PendingSignal(0, signal, { undelivered, anew: input.isWhole }) }
       }
       flight.open++
       flight.strict++
       const told = LabelCheck.at(this.entry.labels?.again, i)
       const again = { ...input.again, document: undefined, lane: undefined, loose: false, label: told }
-      return { flight, pending: new Signals.Pending(0, signal, { again }) }
+      return { flight, pending: new Signals.PendingSignal(0, signal, { again }) }
     })
     this.flights = flights
     return taken
@@ -126,7 +126,7 @@ export class RecordedInput implements BeatInput {
   }
 
   /** All segments are in the entry. */
-  resume(): ReadonlyArray<Taken> {
+  resume(): ReadonlyArray<TakenSignal> {
     return []
   }
 
@@ -140,7 +140,7 @@ export class RecordedInput implements BeatInput {
     return this.entry.parked
   }
 
-  retired(): ReadonlyArray<Retired> {
+  retired(): ReadonlyArray<ExpiredRecords> {
     return Records.retiredOf(this.entry)
   }
 
@@ -219,10 +219,10 @@ const none = new Uint8Array()
 /** The entry before the first one is loaded. */
 const start = { beat: -1, prev: "", semantics: Semantics.NEWEST, clock: 0, seed: "" }
 
-const unloaded: Parsed = { ...start, in: [], runs: [], cells: [], messages: new Map(), places: new Map() }
+const unloaded: Entry = { ...start, in: [], runs: [], cells: [], messages: new Map(), places: new Map() }
 
 /** Returns the recorded reason why another space never accepted a signal. */
-const undeliveredIn = (runs: ReadonlyArray<RunRecord>): Signals.Undelivered => {
+const undeliveredIn = (runs: ReadonlyArray<RunRecord>): Signals.DeliveryRefusal => {
   const failed = runs.find((run) => "code" in run)
   return { tag: failed?.tag ?? "", code: failed?.code ?? "", message: "" }
 }

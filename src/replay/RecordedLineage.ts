@@ -7,8 +7,8 @@
  * @module
  */
 import type { Address, Path } from "../cell/Address.ts"
-import type { Parsed } from "../kernel/journal/Journal.ts"
-import type { Changed, Lineage, Origins } from "../stage/write/ReadLog.ts"
+import type { Entry } from "../kernel/journal/Journal.ts"
+import type { EarlierChange, Lineage, Origins } from "../stage/write/ReadLog.ts"
 import { codeOf, ownRunsOf } from "../kernel/journal/JournalRecords.ts"
 import { STALE, UNDO_LOST } from "../durable/RunCode.ts"
 
@@ -22,7 +22,7 @@ export class RecordedLineage implements Lineage {
   private readonly stale = new Set<number>()
   readonly writers = 0
 
-  constructor(entry: Parsed) {
+  constructor(entry: Entry) {
     ownRunsOf(entry).forEach((run, number) => {
       const code = codeOf(run)
       // The undoing of a cancelled run may be lost by a stale read, too. Whatever else lost it has the same outcome.
@@ -40,7 +40,7 @@ export class RecordedLineage implements Lineage {
     return false
   }
 
-  noticed(): ReadonlyArray<Changed> {
+  noticed(): ReadonlyArray<EarlierChange> {
     return []
   }
 

@@ -18,7 +18,7 @@ import { bindingsIn, Documents } from "../kernel/model/Documents.ts"
 import { Heartbeat, type HeartbeatSpace } from "../kernel/beat/step/Heartbeat.ts"
 import { Inbox } from "../kernel/inbox/Inbox.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
-import { Parked } from "../kernel/model/Parked.ts"
+import { ParkedSignals } from "../kernel/model/ParkedSignals.ts"
 import * as SpaceMode from "../kernel/model/SpaceMode.ts"
 import { BeatAborted } from "../kernel/model/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
@@ -50,7 +50,7 @@ interface Rerun {
    */
   readonly step: (
     row: JournalRow,
-    entry: Journal.Parsed,
+    entry: Journal.Entry,
     interest?: ReadonlySet<string>
   ) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
   /** Returns a reason other than different code why the newest beat may differ, if there is one. */
@@ -100,7 +100,7 @@ export const replay = async (history: HistorySource, from: number | undefined, t
   return found(last)
 }
 
-const newer = ({ beat, semantics }: Journal.Parsed): NotReplayable => {
+const newer = ({ beat, semantics }: Journal.Entry): NotReplayable => {
   const rules = `it followed the rules of semantics ${semantics}, and this version knows up to ${Semantics.NEWEST}`
   const reason = `${rules}. Take a newer version`
   return new NotReplayable({ beat, code: "replay/semantics", reason })
@@ -114,13 +114,13 @@ const prunedAfter = (beat: number): NotReplayable => {
 /** A recorded beat. */
 interface Written {
   readonly row: JournalRow
-  readonly entry: Journal.Parsed
+  readonly entry: Journal.Entry
 }
 
 /** The result of a comparison; `made` is the replayed entry, if it differs. */
 interface Compared {
   readonly difference: Difference | undefined
-  readonly made?: Journal.Parsed
+  readonly made?: Journal.Entry
 }
 
 /** The recorded beat was not aborted, since it is in the journal; so an aborted replay is a difference. */
@@ -136,7 +136,7 @@ const compared = async (rerun: Rerun, { entry, row }: Written, interest?: Readon
 }
 
 /** Returns the reason for which a beat may differ though its journal is sound, if there is one. */
-const excuse = (rerun: Rerun, entry: Journal.Parsed, made: Journal.Parsed | undefined): Impossible | undefined => {
+const excuse = (rerun: Rerun, entry: Journal.Entry, made: Journal.Entry | undefined): Impossible | undefined => {
   const { beat, semantics } = entry
   const names = rerun.code.missing(entry, made)
   if (names.length > 0) {
@@ -251,7 +251,7 @@ const begin = async (history: HistorySource, from: number, seen?: (executed: Exe
     },
     // The same holds for parked signals.
     get parked() {
-      return new Parked()
+      return new ParkedSignals()
     },
     get enzymes() {
       return code.enzymes

@@ -46,7 +46,7 @@ const MAX_CHAIN = 1000
 
 /** A run, and its entry. */
 interface Cause {
-  readonly entry: Journal.Parsed
+  readonly entry: Journal.Entry
   readonly run: RunRecord
 }
 
@@ -74,7 +74,7 @@ const follow = (history: HistorySource, { entry: handled, run }: Cause, chain: A
   const sentBy = sending === undefined ? undefined : sending.run?.enzyme ?? (isScheduled(input.id) ? "schedule" : "commit")
   const asking = sending?.signal.awaits === undefined ? undefined : askingRun(history, target)
   const request = asking && askedIn(history, target)
-  const own = OwnId.owned(OwnId.ownOf(history.store, input.id))
+  const own = OwnId.ownField(OwnId.ownOf(history.store, input.id))
   const link = { id: Records.nameOf(input, run), ...own, signal, target, beat: handled.beat, sentBy }
   chain.push(request === undefined ? link : { ...link, request })
   return entry === undefined || sending?.run === undefined ? asking : { entry, run: sending.run }
@@ -115,7 +115,7 @@ const askingRun = (history: HistorySource, cell: string | undefined): Cause | un
   return entry === undefined || run === undefined ? undefined : { entry, run }
 }
 
-const entryAt = ({ store }: HistorySource, beat: number): Journal.Parsed | undefined => {
+const entryAt = ({ store }: HistorySource, beat: number): Journal.Entry | undefined => {
   const row = Number.isSafeInteger(beat) ? store.entry(beat) : undefined
   return row && Journal.parse(row.text)
 }

@@ -62,7 +62,7 @@ const ofJournal = async ({ hash, rest, store }: Pick<HistorySource, "hash" | "re
     if (pause !== undefined) await pause
     first ??= row.beat
     entries++
-    const digest = hash(Journal.hashed(row.text))
+    const digest = hash(Journal.hashedText(row.text))
     if (digest !== row.hash) return found(row.beat, `its text has the digest ${digest}, and ${row.hash} was written beside it`)
     const entry = parse(row.text)
     if (entry instanceof JournalVersion) return found(row.beat, entry.message, entry.code)
@@ -98,7 +98,7 @@ const later = (one: Anchor, other: Anchor): Anchor => other.beat > one.beat ? ot
 const named = ({ beat, hash }: Anchor): string => beat < 0 ? "nothing was ever before it" : `beat ${beat}, the one before it, has ${hash}`
 
 /** Returns the entry of a text, the reason why its version cannot be read, or `undefined` for a text that is no entry. */
-const parse = (text: string): Journal.Parsed | JournalVersion | undefined => {
+const parse = (text: string): Journal.Entry | JournalVersion | undefined => {
   try {
     return Journal.parse(text)
   } catch (error) {

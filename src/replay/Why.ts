@@ -104,13 +104,13 @@ const lastWrite = async (
 }
 
 /** Returns the name of a writer that is not a run. */
-const runtimeWriter = (writer: number, entry: Journal.Parsed, document: string): string => {
+const runtimeWriter = (writer: number, entry: Journal.Entry, document: string): string => {
   if (writer !== CAPTURE) return "commit"
   return isTakenBack(entry, document) ? "rollback" : "capture"
 }
 
 /** Tests whether a rollback restored a document. */
-const isTakenBack = ({ control = [] }: Journal.Parsed, document: string): boolean =>
+const isTakenBack = ({ control = [] }: Journal.Entry, document: string): boolean =>
   control.some((line) => {
     const command = line[0] === "cutover" ? Commands.decode(line) : undefined
     return command?.kind === "cutover" && command.writes.some(([key]) => key === document)

@@ -14,7 +14,7 @@ import { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/BeatClock.ts"
 import type { Definition } from "./definition/Definition.ts"
 import type { BaseState } from "./graph/Locations.ts"
-import type { Node, NodeRun, Started } from "./graph/Node.ts"
+import type { Node, NodeRun, StartedNodes } from "./graph/Node.ts"
 import type { SpaceScheduler } from "./SpaceScheduler.ts"
 
 /** Reports a node that fails the check, with the first differing address; `undefined` if it starts other nodes. */
@@ -90,5 +90,5 @@ const differs = (
   return keys.find((key) => !made.has(key))
 }
 
-const starts = (again: ReadonlySet<string>, first: Started | undefined): boolean =>
+const starts = (again: ReadonlySet<string>, first: StartedNodes | undefined): boolean =>
   first === undefined ? again.size === 0 : again.size === first.size && [...again].every((name) => first.has(name))

@@ -28,7 +28,7 @@ import { Graph } from "./graph/Graph.ts"
 import * as Introspection from "./view/Introspection.ts"
 import { Invalidation } from "./graph/Invalidation.ts"
 import { adopt, clear, type BaseState } from "./graph/Locations.ts"
-import type { Node, NodeRun, Started } from "./graph/Node.ts"
+import type { Node, NodeRun, StartedNodes } from "./graph/Node.ts"
 import * as PassiveEdges from "./run/PassiveEdges.ts"
 import * as Persistence from "./run/Persistence.ts"
 import * as Piece from "./definition/Piece.ts"
@@ -37,7 +37,7 @@ import { Queue } from "./graph/Queue.ts"
 import { Registry } from "./graph/Registry.ts"
 import { UndoLog } from "./run/UndoLog.ts"
 import { Resumption } from "./run/Resumption.ts"
-import { Settle, type Settled } from "./run/Settle.ts"
+import { Settle, type SettleResult } from "./run/Settle.ts"
 
 const { LOADED, NEVER_RAN, UNSETTLED } = Flag
 
@@ -51,7 +51,7 @@ export interface Finished {
 const memory: BaseState = { read: () => undefined, children: () => [], content: () => undefined, holds: false }
 
 /** A change of a document, with the group of its writer. */
-export interface Changed {
+export interface DocumentChange {
   readonly before: Document | undefined
   readonly after: Document | undefined
   readonly group?: string | undefined
@@ -190,7 +190,7 @@ export class SpaceScheduler {
   }
 
   /** Applies a change of the base state, by a beat, a handling or another writer. A document without readers costs one lookup. */
-  change(key: string, { after, before, group }: Changed): void {
+  change(key: string, { after, before, group }: DocumentChange): void {
     const { locations } = this.graph
     let root = locations.known(key)
     if (root === undefined) {
@@ -235,7 +235,7 @@ export class SpaceScheduler {
   }
 
   /** Runs all due nodes, and delivers to effects. `now` is in milliseconds since 1970. */
-  settle(now = this.gates.now): Settled {
+  settle(now = this.gates.now): SettleResult {
     this.open(now)
     this.resumption.revive()
     const settled = this.settling.settle()
@@ -376,7 +376,7 @@ export class SpaceScheduler {
   }
 
   /** A run has ended: queues its delivery, and removes children that it did not start again. Returns whether there is another attempt. */
-  private finish(run: NodeRun, before: Started | undefined): boolean {
+  private finish(run: NodeRun, before: StartedNodes | undefined): boolean {
     const { children, error, node } = run
     if (error === undefined) {
       if (!run.isSeen) this.saw(run)
@@ -392,7 +392,7 @@ export class SpaceScheduler {
   }
 
   /** Removes the children of a node, except those in `kept`. */
-  private abandon(parent: Node, started: Started, kept: Started | undefined): void {
+  private abandon(parent: Node, started: StartedNodes, kept: StartedNodes | undefined): void {
     for (const name of started.keys()) {
       if (kept?.has(name) !== true) this.registry.disown(parent, name)
     }

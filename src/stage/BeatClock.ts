@@ -9,7 +9,7 @@ import type { Lineage } from "./write/ReadLog.ts"
 /**
  * Committed state.
  */
-export interface Committed {
+export interface CommittedState {
   readonly read: (key: string) => Document.Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
   readonly blob: (hash: string) => Uint8Array | undefined
@@ -17,7 +17,7 @@ export interface Committed {
 
 /** The state below a draft: committed state, with the changes of the capture on top. */
 export interface View {
-  readonly committed: Committed
+  readonly committed: CommittedState
   readonly visible: (key: string) => Document.Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
   /** The sources of derived cells, if there are any. */

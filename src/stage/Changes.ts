@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Launched } from "./Launches.ts"
+import type { LaunchRecord } from "./Launches.ts"
 import { Calls } from "./Calls.ts"
 import type * as Write from "./write/Write.ts"
 import type { WriteSet } from "./write/WriteSet.ts"
@@ -31,7 +31,7 @@ export interface Savepoint {
 export abstract class Changes extends Calls {
   /** Lists are created on first use, because most runs need few of them. */
   writes: Array<Write.Write> = none
-  launches: Array<Launched> = none
+  launches: Array<LaunchRecord> = none
   /** The documents that this run wrote. */
   own: WriteSet | undefined
   /** Documents that only this run sees, because the merge creates them anew. */

@@ -15,12 +15,12 @@ import * as Link from "../cell/Link.ts"
 import type { Declared } from "../cell/Type.ts"
 import * as Value from "../cell/Value.ts"
 import { Changes } from "./Changes.ts"
-import { adjusted, CHILDREN } from "./write/Children.ts"
+import { adjust, CHILDREN } from "./write/Children.ts"
 import * as Random from "./Random.ts"
 import type { RunGrant, Pieces } from "./RunGrant.ts"
 import * as Envelope from "./Envelope.ts"
 import { type BindingChange, NotProvided, type OutgoingSignal, type Report, type ReportLaunch, type SignalRequest } from "./Launch.ts"
-import type { Launched, Launches } from "./Launches.ts"
+import type { LaunchRecord, Launches } from "./Launches.ts"
 import type { Ledgers } from "./Ledgers.ts"
 import * as Emitted from "./OutgoingSignal.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
@@ -125,8 +125,8 @@ export class Draft extends Changes implements Transaction {
     this.refuseView(address)
     this.log(address, CHILDREN)
     const names = this.stage.children(address.scope, address.id)
-    const mine = this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, own: this.own })
-    return this.shown === undefined ? mine : adjusted(mine, { scope: address.scope, id: address.id, own: this.shown })
+    const mine = this.own === undefined ? names : adjust(names, { scope: address.scope, id: address.id, own: this.own })
+    return this.shown === undefined ? mine : adjust(mine, { scope: address.scope, id: address.id, own: this.shown })
   }
 
   set(place: Place, value: unknown): void {
@@ -232,7 +232,7 @@ export class Draft extends Changes implements Transaction {
   }
 
   report(report: Report): void {
-    this.guarded(() => this.reports = Reports.added(this, report))
+    this.guarded(() => this.reports = Reports.add(this, report))
   }
 
   get sleep(): never { throw this.refuse(refused(WAITS)) }
@@ -280,7 +280,7 @@ export class Draft extends Changes implements Transaction {
   }
 
   /** Writes to a ledger, exempt from the envelope. The ledger merges the launch; `shows` holds its documents until then. */
-  operate<Name extends keyof Launches>(writes: ReadonlyArray<Write.Write>, launched?: Launched<Name>): void {
+  operate<Name extends keyof Launches>(writes: ReadonlyArray<Write.Write>, launched?: LaunchRecord<Name>): void {
     if (this.operated + writes.length > MAX_WRITES) throw refused(`one run makes at most ${MAX_WRITES} writes to the runtime's ledgers`)
     this.operated += writes.length
     for (const write of writes) this.enter(write)

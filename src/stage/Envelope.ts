@@ -122,7 +122,7 @@ const isBelow = (roots: ReadonlyArray<string>, id: string): boolean => {
 /**
  * Returns the first pattern that includes cells of the runtime, if there is one.
  */
-export const naming = (writes: ReadonlyArray<string>): string | undefined =>
+export const problemOf = (writes: ReadonlyArray<string>): string | undefined =>
   writes.find((text) => {
     const [start = ""] = text.split(/[*#?]|\/:/, 1)
     const literal = start.replace(/\/$/, "")

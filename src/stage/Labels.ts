@@ -82,7 +82,7 @@ export interface Surface {
 }
 
 /** The results of a run. */
-export interface Left {
+export interface RunResults {
   readonly keys: ReadonlyArray<string>
   readonly emissions?: ReadonlyArray<Pick<OutgoingSignal, "space">> | undefined
   readonly bindings?: ReadonlyArray<BindingChange> | undefined
@@ -183,7 +183,7 @@ export class Labels {
   }
 
   /** Returns the reason why a run with this label may not leave these results, or `undefined` if it may. */
-  refusal(label: Label.Label, { bindings, blobs, emissions = [], keys, sinks = [] }: Left): LabelBelow | undefined {
+  refusal(label: Label.Label, { bindings, blobs, emissions = [], keys, sinks = [] }: RunResults): LabelBelow | undefined {
     if (label.length === 0) return undefined
     const below = (left: string) => new LabelBelow({ left, label: label.join(", ") })
     for (const key of [...keys, ...[...blobs?.keys() ?? []].map((hash) => `/cas/${hash}`)]) {

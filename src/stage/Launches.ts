@@ -81,10 +81,11 @@ export interface Launches {
 }
 
 /** A launch that cancels the request of a durable run, which hears nothing of it. */
-export const cancellation = (rid: string): Launched<"io"> => ({ ledger: "io", launch: { kind: "cancel", rid, isSilent: true }, shows: [] })
+export const cancellation = (rid: string): LaunchRecord<"io"> =>
+  ({ ledger: "io", launch: { kind: "cancel", rid, isSilent: true }, shows: [] })
 
 /** One launch of a transaction, and the documents that the transaction reads until the merge makes them anew. */
-export interface Launched<Name extends keyof Launches = keyof Launches> {
+export interface LaunchRecord<Name extends keyof Launches = keyof Launches> {
   readonly ledger: Name
   readonly launch: Launches[Name]
   readonly shows: ReadonlyArray<readonly [Address, Document]>

@@ -39,7 +39,7 @@ export const checkPayload = ({ type }: Declared, payload: unknown): void => {
 }
 
 /** The refusal of a label. Unknown atoms and inaccessible atoms get the same message, which names only the given atoms. */
-export const labelled = (label: unknown): InvalidSignal =>
+export const labelRefusal = (label: unknown): InvalidSignal =>
   new InvalidSignal({
     reason: `its label is ${(JSON.stringify(label) ?? typeof label).slice(0, 200)}. ` +
       "Give a list of atoms that the configuration's labels name and that you are cleared for"

@@ -62,7 +62,7 @@ interface Reporting {
  *
  * @throws InvalidReport, InvalidAddress, InvalidValue, NotProvided
  */
-export const added = (run: Reporting, report: Report): ReadonlyArray<ReportLaunch> => {
+export const add = (run: Reporting, report: Report): ReadonlyArray<ReportLaunch> => {
   if (run.reports.length >= MAX_REPORTS) throw refuse(`one run makes at most ${MAX_REPORTS}`)
   const made = make(report)
   if (made.attach !== undefined && run.op.get(made.attach) === undefined) {

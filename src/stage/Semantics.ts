@@ -54,17 +54,17 @@ const since = {
 export type Rule = keyof typeof since
 
 /** A beat, or a run that began in one, with the semantics that it follows. */
-export interface Following {
+export interface WithSemantics {
   readonly semantics: number
 }
 
 /**
  * Whether a beat follows a rule.
  */
-export const follows = ({ semantics }: Following, rule: Rule): boolean => semantics >= since[rule]
+export const follows = ({ semantics }: WithSemantics, rule: Rule): boolean => semantics >= since[rule]
 
 /** The semantics in the form of an entry or a first step, which names none for the first ones. */
-export const told = ({ semantics }: Following): number | undefined => semantics > FIRST ? semantics : undefined
+export const fieldOf = ({ semantics }: WithSemantics): number | undefined => semantics > FIRST ? semantics : undefined
 
 /** The semantics that an entry or a first step names. */
 export const read = (told: number | undefined): number => told ?? FIRST

@@ -94,10 +94,10 @@ export const ahead = (clock: SpaceClock, millis: number, now: number): SpaceCloc
 export const aheadOf = ({ offset, shifted }: SpaceClock): number => offset + shifted
 
 /** The clock after a jump, which confirms the one before: it is more than a day later. */
-export const jumped = (clock: SpaceClock, jump: Jump): SpaceClock => ({ ...clock, jump })
+export const withJump = (clock: SpaceClock, jump: Jump): SpaceClock => ({ ...clock, jump })
 
 /** The jump that is not confirmed at a clock. */
-export const pending = ({ jump }: SpaceClock, now: number): Jump | undefined =>
+export const pendingJump = ({ jump }: SpaceClock, now: number): Jump | undefined =>
   jump === undefined || now >= jump.clock + DAY ? undefined : jump
 
 /**
@@ -112,7 +112,7 @@ export const reset = (clock: SpaceClock, { beat, now }: { readonly beat: number;
 
 /** The clock without so much of a pending jump. */
 const takenBack = (clock: SpaceClock, now: number, millis: number): SpaceClock => {
-  const jump = pending(clock, now)
+  const jump = pendingJump(clock, now)
   if (jump === undefined) return clock
   const [taken, rest] = [Math.min(millis, jump.millis), Math.max(0, jump.millis - millis)]
   return {
@@ -132,7 +132,7 @@ const merged = (shifts: ReadonlyArray<Shift>): ReadonlyArray<Shift> => {
 /**
  * The jumps that make nothing older at a clock.
  */
-export const uncounted = (clock: SpaceClock, now: number): ReadonlyArray<Jump> => {
-  const jump = pending(clock, now)
+export const uncountedJumps = (clock: SpaceClock, now: number): ReadonlyArray<Jump> => {
+  const jump = pendingJump(clock, now)
   return jump === undefined ? clock.jumps : [...clock.jumps, jump]
 }

@@ -9,13 +9,13 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
-import { adjusted } from "./write/Children.ts"
+import { adjust } from "./write/Children.ts"
 import type { Draft } from "./Draft.ts"
-import type { Committed, View } from "./BeatClock.ts"
+import type { CommittedState, View } from "./BeatClock.ts"
 import * as Envelope from "./Envelope.ts"
 import type { Interest } from "./write/Interest.ts"
 import { WriteSet } from "./write/WriteSet.ts"
-import { type Changed, type Depth, derives, type Lineage, type Origins, type Place, type Reader } from "./write/ReadLog.ts"
+import { type EarlierChange, type Depth, derives, type Lineage, type Origins, type Place, type Reader } from "./write/ReadLog.ts"
 import * as Write from "./write/Write.ts"
 import { lengthOf } from "./write/Write.ts"
 
@@ -30,7 +30,7 @@ const MAX_SIZE = 64 * 1_048_576
 const MAX_PAIRS = 100_000
 
 /** The changes of this beat to one document. */
-export interface Staged {
+export interface StagedDocument {
   readonly address: Address.Address
   readonly before: Document | undefined
   after: Document | undefined
@@ -41,7 +41,7 @@ export interface Staged {
 
 /** The changes of a run to one document, before they are merged. */
 interface Merged {
-  readonly staged: Staged
+  readonly staged: StagedDocument
   readonly after: Document | undefined
   /** The run's writes to this document. */
   readonly here: ReadonlyArray<Write.Write>
@@ -61,8 +61,8 @@ export interface Conflict {
  * One beat's view of a space, and its merged writes.
  */
 export class Stage implements View {
-  readonly committed: Committed
-  readonly documents = new Map<string, Staged>()
+  readonly committed: CommittedState
+  readonly documents = new Map<string, StagedDocument>()
   /** The content of merged runs by digest, visible after all runs. */
   readonly content = new Map<string, Uint8Array>()
   /** Called before a run reads, to update derived cells there; `undefined` without nodes. */
@@ -78,7 +78,7 @@ export class Stage implements View {
   touched = 0
   private readonly interest: Interest | undefined
 
-  constructor(committed: Committed, interest?: Interest) {
+  constructor(committed: CommittedState, interest?: Interest) {
     this.committed = committed
     this.interest = interest
   }
@@ -100,8 +100,8 @@ export class Stage implements View {
   children(scope: string, id: string): ReadonlyArray<string> {
     if (this.derive !== undefined) this.derive(Address.make(id, { scope }), "children")
     let names = this.committed.children(scope, id)
-    if (this.captured !== undefined) names = adjusted(names, { scope, id, own: this.captured })
-    return this.isolated === undefined ? names : adjusted(names, { scope, id, own: this.isolated })
+    if (this.captured !== undefined) names = adjust(names, { scope, id, own: this.captured })
+    return this.isolated === undefined ? names : adjust(names, { scope, id, own: this.isolated })
   }
 
   /** Merges the capture transaction: before all runs, visible to all, without conflicts. */
@@ -238,7 +238,7 @@ export class Stage implements View {
   /** Tests for a lost update: equal writes conflict if the later run had read the place of the earlier one. */
   private informed(
     draft: Draft,
-    { here, run, staged }: { readonly staged: Staged; readonly here: ReadonlyArray<Write.Write>; readonly run: number }
+    { here, run, staged }: { readonly staged: StagedDocument; readonly here: ReadonlyArray<Write.Write>; readonly run: number }
   ): Conflict | undefined {
     const { earlier, own, reads } = draft
     if (reads === undefined && earlier === undefined) return undefined
@@ -248,8 +248,8 @@ export class Stage implements View {
     if (count * here.length > MAX_PAIRS) return conflict
     const isListed = this.isListed(staged)
     const changes = here
-      .filter((write) => writes.some((before) => Write.meeting(before, write) === "equal"))
-      .map((write): Changed => ({ address, path: write.address.path, isListed }))
+      .filter((write) => writes.some((before) => Write.relationOf(before, write) === "equal"))
+      .map((write): EarlierChange => ({ address, path: write.address.path, isListed }))
     for (let i = 0; i < count; i++) if (changes.some((changed) => reads!.shows(i, changed, own))) return conflict
     return derived(draft, { own, run, lineage: this.lineage }, () => changes)
   }
@@ -268,22 +268,22 @@ export class Stage implements View {
     return derived(draft, { own, run, lineage: this.lineage }, changes)
   }
 
-  private changed(staged: Staged, write: Write.Write): Changed {
+  private changed(staged: StagedDocument, write: Write.Write): EarlierChange {
     return { address: staged.address, path: Write.reach(write), isListed: this.isListed(staged) }
   }
 
   /** Tests whether runs created or deleted a document, relative to the names that other runs saw. */
-  private isListed({ address: { key }, after, before, writes }: Staged): boolean {
+  private isListed({ address: { key }, after, before, writes }: StagedDocument): boolean {
     const seen = this.captured?.has(key) === true ? this.captured.get(key) : before
     return writes.length > 0 && (seen === undefined) !== (after === undefined)
   }
 }
 
 /** Returns the first change among the sources of a run's reads. `changes` is called only if some read is derived. */
-const derived = ({ earlier, reads }: Draft, reader: Reader, changes: () => ReadonlyArray<Changed>): Conflict | undefined => {
+const derived = ({ earlier, reads }: Draft, reader: Reader, changes: () => ReadonlyArray<EarlierChange>): Conflict | undefined => {
   const { lineage, run } = reader
   if (lineage === undefined) return undefined
-  let made: ReadonlyArray<Changed> | undefined
+  let made: ReadonlyArray<EarlierChange> | undefined
   const conflict = (origins: Origins | undefined): Conflict | undefined => {
     if (origins === undefined) return undefined
     made ??= changes()
@@ -304,12 +304,12 @@ const derived = ({ earlier, reads }: Draft, reader: Reader, changes: () => Reado
 const none: ReadonlyArray<Place> = []
 
 /** Too many pairs count as a conflict. The loser runs first in a later beat, without writes to compare. */
-const meet = (earlier: ReadonlyArray<Write.Write>, later: ReadonlyArray<Write.Write>): Write.Meeting => {
+const meet = (earlier: ReadonlyArray<Write.Write>, later: ReadonlyArray<Write.Write>): Write.WriteRelation => {
   if (earlier.length * later.length > MAX_PAIRS) return "contrary"
-  let all: Write.Meeting = "apart"
+  let all: Write.WriteRelation = "apart"
   for (const write of later) {
     for (const before of earlier) {
-      const meeting = Write.meeting(before, write)
+      const meeting = Write.relationOf(before, write)
       if (meeting === "contrary") return meeting
       if (meeting === "equal") all = meeting
     }

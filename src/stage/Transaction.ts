@@ -14,7 +14,7 @@ import type { Value } from "../cell/Value.ts"
 import type { EventEnd } from "./EventEnd.ts"
 import type { Delay, HeardSignal, PendingResult, Report, SignalRequest } from "./Launch.ts"
 import type { Ledgers } from "./Ledgers.ts"
-import type { Fields, Given, Heard, Item, TypedRequest, Under } from "./Typed.ts"
+import type { Fields, TextValue, Heard, Item, TypedRequest, Under } from "./Typed.ts"
 
 /** A node that a run may start, defined with `Computation.make`, `Reaction.make` or `Materializer.make`. */
 export interface Startable {
@@ -129,7 +129,7 @@ export interface Transaction extends Ledgers {
    */
   readonly set: {
     <A>(cell: Cell<A>, value: NoInfer<A> | undefined): void
-    <V>(address: string, value: Given<V>): void
+    <V>(address: string, value: TextValue<V>): void
   }
   /**
    * Writes the given fields of an object and keeps the others. Of a cell with a type, these fields alone are checked.

@@ -13,7 +13,7 @@ export type Fields<A> = A extends ReadonlyArray<unknown> ? never : A extends obj
 export type Item<A> = A extends ReadonlyArray<infer Item> ? Item : never
 
 /** A value for a text address: all but a promise and a function. */
-export type Given<V> = V extends PromiseLike<unknown> | ((...args: never) => unknown) ? never : V
+export type TextValue<V> = V extends PromiseLike<unknown> | ((...args: never) => unknown) ? never : V
 
 /** The values of the outer `:name` segments, where there are any. */
 export type Under<Outer> = keyof Outer extends never ? [] : [under: Outer]

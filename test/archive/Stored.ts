@@ -7,7 +7,7 @@ import { Effect, Exit, Scope } from "effect"
 import type { Persistence } from "systole"
 import * as Export from "../../src/archive/Export.ts"
 import { concat } from "../../src/cell/Bytes.ts"
-import { Pending } from "../../src/kernel/model/Signal.ts"
+import { PendingSignal } from "../../src/kernel/model/Signal.ts"
 import * as SpaceMode from "../../src/kernel/model/SpaceMode.ts"
 import { Pin } from "../../src/kernel/view/Pin.ts"
 import { hash } from "../frame/Frames.ts"
@@ -34,7 +34,7 @@ export const linesOf = async (pieces: Frame): Promise<ReadonlyArray<string>> => 
     const text = new TextDecoder().decode(bytes)
     if (type !== "queue") return `${type} ${key} ${text}`
     const [id = "", row = ""] = text.split("\n", 2)
-    return `${type} ${key} ${id} ${Pending.fromRow({ seq: Number(key), text: row }).sentUnder(origin).text}`
+    return `${type} ${key} ${id} ${PendingSignal.fromRow({ seq: Number(key), text: row }).sentUnder(origin).text}`
   }).toSorted()
 }
 

@@ -26,7 +26,7 @@ describe("Runs that wait", () => {
       const again: Signal.Again = {
         enzyme: "run", attempt: 1, why: "segment", document: undefined, losses: 0, captured: 0, lane: undefined, loose: true, run
       }
-      runs.add(new Signal.Pending(n, signal, { again }))
+      runs.add(new Signal.PendingSignal(n, signal, { again }))
       runs.take(run.oid)
     }
     assert.isBelow(waits.size, 2500)

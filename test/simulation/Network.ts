@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import type { Kernel } from "systole"
 import type { DeliveryCallbacks, Peer } from "../../src/kernel/live/Delivery.ts"
-import type { Pending } from "../../src/kernel/model/Signal.ts"
+import type { PendingSignal } from "../../src/kernel/model/Signal.ts"
 import type { Outgoing } from "./Bank.ts"
 import * as Random from "../support/Random.ts"
 import type { WorldClock } from "./WorldClock.ts"
@@ -63,7 +63,7 @@ export class Network {
 
   /** A space behind the network. `host` is that of the space at the time of a call. */
   peer(space: string, host: () => Receiver): Peer {
-    let letters: Array<{ readonly pending: Pending; readonly hears: DeliveryCallbacks }> = []
+    let letters: Array<{ readonly pending: PendingSignal; readonly hears: DeliveryCallbacks }> = []
     return {
       arrive: (from, pending, hears) => {
         const sender = from.split("@", 1)[0] ?? from
@@ -86,7 +86,7 @@ export class Network {
   }
 
   private send(
-    letters: ReadonlyArray<{ readonly pending: Pending; readonly hears: DeliveryCallbacks }>,
+    letters: ReadonlyArray<{ readonly pending: PendingSignal; readonly hears: DeliveryCallbacks }>,
     fate: Fate,
     call: (rows: ReadonlyArray<string>) => Promise<ReadonlyArray<{ readonly code: string } | null>>
   ): void {

@@ -65,8 +65,8 @@ describe("Envelope", () => {
   })
 
   it("finds the pattern that names cells of the runtime", () => {
-    assert.strictEqual(Envelope.naming(["/data/a", "/rt/*"]), "/rt/*")
-    assert.strictEqual(Envelope.naming(["/data/mailbox/**"]), "/data/mailbox/**")
-    assert.strictEqual(Envelope.naming(["/data/**", "/**"]), undefined)
+    assert.strictEqual(Envelope.problemOf(["/data/a", "/rt/*"]), "/rt/*")
+    assert.strictEqual(Envelope.problemOf(["/data/mailbox/**"]), "/data/mailbox/**")
+    assert.strictEqual(Envelope.problemOf(["/data/**", "/**"]), undefined)
   })
 })

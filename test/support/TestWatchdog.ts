@@ -54,11 +54,11 @@ export const make = (): TestWatchdog => {
       }
     },
     bark: () => {
-      for (const run of RunBoard.blamed(board.runs())) marks.set(run.space, RunBoard.marked(run, marks.get(run.space) ?? []))
+      for (const run of RunBoard.blame(board.runs())) marks.set(run.space, RunBoard.mark(run, marks.get(run.space) ?? []))
     },
     mark: (space, beat, node) => void marks.set(
       space,
-      RunBoard.marked(
+      RunBoard.mark(
         { place: 0, progress: 0, limitMs: 0, space, beat, enzyme: "", event: "", node, hasReturned: false },
         marks.get(space) ?? []
       )

@@ -17,7 +17,7 @@
 import * as Effect from "effect/Effect"
 import { Address, Label, type LabelRules, Labels, labelsCell, sha256, type Transaction } from "systole"
 import * as ControlFiles from "../document/ControlFile.ts"
-import { ControlStore, type Place, type Restored, stamp } from "../store/ControlStore.ts"
+import { ControlStore, type Place, type RestoreResult, stamp } from "../store/ControlStore.ts"
 import { pathOf } from "../order/Order.ts"
 
 /** The folder of control files. */
@@ -146,7 +146,7 @@ const partsOf = (name: string): readonly [stem: string, extension: string] => {
 }
 
 /** Puts the latest valid bytes back, and keeps the present ones in a cell beside. */
-const restore = (cells: Cells, place: CellPlace): Restored => {
+const restore = (cells: Cells, place: CellPlace): RestoreResult => {
   const valid = bytesAt(cells, place, contentAt(cells, validOf(place)))
   const damaged = bytesAt(cells, place, contentOf(cells, place))
   if (valid === undefined || damaged === undefined) return { _tag: "Unknown" }

@@ -33,13 +33,13 @@ export const again = Command.make("again", {
   ...CommandSettings.flags,
   json: Output.json
 }, ({ id, json, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { ledger, place, request: { settings }, store } = yield* WakeRequest.make(flags)
     const { byId, bytes, file } = yield* OpenFile.open({ ...settings.defaults, types: undefined }, true).pipe(
       Effect.provideService(ControlStore, store)
     )
     const action = byId.get(id)
-    if (action === undefined) return yield* WakeRequest.absent(id)
+    if (action === undefined) return yield* WakeRequest.absence(id)
     const found = Record.read(yield* Effect.provide(SpaceClient.use(({ get }) => get(Record.cell(place.key, id))), ledger))
     const refusal = refusalOf(id, found, Schedules.isRecurring(action.schedule))
     if (refusal !== undefined) return yield* refusal

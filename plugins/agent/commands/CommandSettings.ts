@@ -39,7 +39,7 @@ export interface CellFlags extends Flags {
 }
 
 /** The settings of an agent, with the place of its file and its ledger. */
-export interface Resolved {
+export interface ResolvedSettings {
   readonly file: string
   readonly space: string
   readonly settings: Settings.Settings
@@ -94,5 +94,5 @@ export const resolve = Effect.fn("CommandSettings.resolve")(function*(flags: Fla
     file: Option.getOrElse(flags.heartbeat, () => texts["file"] ?? "heartbeat.md"),
     space: Option.getOrElse(flags.space, () => texts["space"] ?? "agent"),
     settings: yield* settingsOf(texts)
-  } satisfies Resolved as Resolved
+  } satisfies ResolvedSettings as ResolvedSettings
 })

@@ -40,7 +40,7 @@ status: idle
 
 /** The command `init`. */
 export const init = Command.make("init", { ...CommandSettings.flags, json: Output.json }, ({ json, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const disk = yield* Disk
     const { place: { path } } = yield* WakeRequest.make(flags)
     if (!(yield* disk.create(path, ControlFiles.encode(TEMPLATE)))) {
@@ -55,7 +55,7 @@ const LIMIT = "agent/cell-limit"
 
 /** The command `check`. */
 export const check = Command.make("check", { ...CommandSettings.cellFlags, json: Output.json }, ({ json, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { cell, ledger, place, request: { settings }, space, store } = yield* WakeRequest.open(flags)
     const types = yield* SpaceClients.types.pipe(Effect.provide(ledger))
     const { file, file: { actions, issues } } = yield* OpenFile.open({ ...settings.defaults, types }, true).pipe(
@@ -76,7 +76,7 @@ export const check = Command.make("check", { ...CommandSettings.cellFlags, json:
 
 /** The command `fmt`. */
 export const fmt = Command.make("fmt", { ...CommandSettings.flags, json: Output.json }, ({ json, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { place, request: { settings }, store } = yield* WakeRequest.make(flags)
     yield* store.lease("wake")
     const { bytes, file } = yield* OpenFile.open({ ...settings.defaults, types: undefined }, true).pipe(

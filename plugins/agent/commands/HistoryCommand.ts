@@ -36,7 +36,7 @@ const looked = Effect.fnUntraced(function*(flags: CommandSettings.CellFlags, isR
 
 /** The command `status`. */
 export const status = Command.make("status", { ...CommandSettings.cellFlags, json: Output.json }, ({ json, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { report, store } = yield* looked(flags)
     const copies = yield* store.copies
     const shown = { ...report, copies }
@@ -55,11 +55,11 @@ export const explain = Command.make("explain", {
   ...CommandSettings.cellFlags,
   json: Output.json
 }, ({ id, json, next, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { report: { plan, states } } = yield* looked(flags)
     const decision = plan.find(({ action }) => action.id === id)
     const state = states.get(id)
-    if (decision === undefined || state === undefined) return yield* WakeRequest.absent(id)
+    if (decision === undefined || state === undefined) return yield* WakeRequest.absence(id)
     const now = yield* Clock.currentTimeMillis
     const times = Schedules.firings(decision.action.schedule, state.history, { now, count: next })
       .map((time) => Zone.isoOf(time, decision.action.zone))
@@ -75,7 +75,7 @@ export const approve = Command.make("approve", {
   ...CommandSettings.cellFlags,
   json: Output.json
 }, ({ hashes, json, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { cell, ledger, place, report: { held }, space } = yield* looked(flags, hashes.length === 0)
     const wrong = hashes.find((hash) => hash.length < MIN_HASH || held.filter((each) => each.hash.startsWith(hash)).length !== 1)
     if (wrong !== undefined) {
@@ -107,7 +107,7 @@ export const history = Command.make("history", {
   ...CommandSettings.cellFlags,
   json: Output.json
 }, ({ id, json, restore, ...flags }) =>
-  WakeRequest.failing(Effect.gen(function*() {
+  WakeRequest.withFailures(Effect.gen(function*() {
     const { cell, ledger, store } = yield* WakeRequest.open(flags)
     if (restore && cell !== undefined) {
       const message = `--restore is for a file on a disk. Save a text in ${cell.name} with the signal ${SAVE}`

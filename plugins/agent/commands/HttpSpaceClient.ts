@@ -7,7 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Client, type CliFailure, exits, PageList } from "systole/cli"
-import { type Ended, SpaceClient, LedgerFailed, look, sentOf } from "../order/SpaceClient.ts"
+import { type OrderEnd, SpaceClient, LedgerFailed, look, sentOf } from "../order/SpaceClient.ts"
 import type { Order } from "../order/Order.ts"
 import { GRACE_MILLIS } from "../wake/Dispatch.ts"
 
@@ -46,11 +46,11 @@ export const layer = (space: string, create: boolean = true): Layer.Layer<SpaceC
         const left = until - (yield* Clock.currentTimeMillis)
         const wait = Math.max(1, Math.min(WAIT_SECONDS, Math.ceil(left / 1_000)))
         const request = { method: "POST" as const, isOfEvent: true, body: event, headers: { prefer: `wait=${wait}` } }
-        const asked = client.ask<Ended | { readonly status?: "pending" }>(`${path}/signals`, request)
+        const asked = client.ask<OrderEnd | { readonly status?: "pending" }>(`${path}/signals`, request)
         const end = yield* Effect.catch(asked, (error) =>
           error.code === "signal/id-reused" ? Effect.succeed({ status: "known" } as const) : Effect.fail(failed(error)))
         if (end.status === "known") return "known"
-        if (end.status !== undefined && end.status !== "pending") return sentOf(end as Ended)
+        if (end.status !== undefined && end.status !== "pending") return sentOf(end as OrderEnd)
         // From then on, the record tells the end. A server can keep an event pending for ever, such as in a space that is paused.
         if ((yield* Clock.currentTimeMillis) >= until) return "known"
       }

@@ -52,13 +52,13 @@ export const open = (flags: CommandSettings.CellFlags, isReading: boolean = true
 })
 
 /** The failure of a command that names no action of the file. */
-export const absent = (id: string): CliFailure =>
+export const absence = (id: string): CliFailure =>
   new CliFailure({
     exit: exits.absent, code: "agent/action-absent", message: `No action has the id ${id}; systole agent status lists them`
   })
 
 /** Runs a command within a scope. Failures with a stable code become failures of the command line. */
-export const failing = <A, E extends { readonly code: string; readonly message: string } | CliFailure, R>(
+export const withFailures = <A, E extends { readonly code: string; readonly message: string } | CliFailure, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, CliFailure, Exclude<R, Scope.Scope>> =>
   Effect.mapError(Effect.scoped(effect), (error) => error instanceof CliFailure ? error : from(error))

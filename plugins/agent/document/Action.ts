@@ -105,7 +105,7 @@ const RESERVED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Obj
 export const isId = (text: string): boolean => ID.test(text) && !RESERVED.has(text)
 
 /** An action, or undefined where the block has an error; with all findings. */
-export interface Checked {
+export interface CheckedAction {
   readonly action: Action | undefined
   readonly findings: ReadonlyArray<Finding>
 }
@@ -113,7 +113,7 @@ export interface Checked {
 /**
  * Checks a block.
  */
-export const of = (block: Block, given: Defaults = defaults): Checked => new Check(block, given).action()
+export const of = (block: Block, given: Defaults = defaults): CheckedAction => new Check(block, given).action()
 
 /** A check: reads the fields of a block, and collects findings. */
 class Check {
@@ -126,7 +126,7 @@ class Check {
     this.given = given
   }
 
-  action(): Checked {
+  action(): CheckedAction {
     const { block, given } = this
     if (block.fields.length === 0) return this.empty()
     this.findings.push(...Repetition.findings(block))
@@ -161,7 +161,7 @@ class Check {
   }
 
   /** A heading without a field has one error, and not one for each field that it lacks. */
-  private empty(): Checked {
+  private empty(): CheckedAction {
     const { block, block: { heading, name, unread } } = this
     const suggestion = `write the lines - **id**: ${slugOf(name)} and - **type**: TYPE below it, or make it a heading ####`
     const message = `The heading "${name.slice(0, 100)}" is no action: no field is below it`

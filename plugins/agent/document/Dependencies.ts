@@ -15,7 +15,7 @@ import * as Outputs from "../text/Outputs.ts"
 import { closest } from "../text/Suggestion.ts"
 
 /** The actions without an error in their references, and the errors of the others. */
-export interface Resolved {
+export interface Resolution {
   readonly actions: ReadonlyArray<Action>
   readonly findings: ReadonlyArray<Finding>
 }
@@ -73,7 +73,7 @@ const calledOf = (action: Action): ReadonlyArray<string> =>
  * Checks the references of all actions. An action has an error if it refers to an unknown action, is part of a cycle, or
  * needs an action with an error.
  */
-export const resolve = (actions: ReadonlyArray<Action>, blocks: ReadonlyArray<Block>): Resolved => {
+export const resolve = (actions: ReadonlyArray<Action>, blocks: ReadonlyArray<Block>): Resolution => {
   const resolver = new Resolver(actions, blocks)
   resolver.run()
   return { actions: actions.filter(({ id }) => !resolver.broken.has(id)), findings: resolver.findings }

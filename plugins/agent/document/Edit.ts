@@ -15,7 +15,7 @@ import * as Lines from "../text/Line.ts"
 /**
  * A change that the agent makes. A value of undefined removes the field or the key, and so does an empty one of a field.
  *
- * `completed` adds the line of an action to the section "Completed Today", or replaces its line there. `reset` removes all
+ * `completions` adds the line of an action to the section "Completed Today", or replaces its line there. `reset` removes all
  * lines of that form.
  */
 export type Change =
@@ -38,7 +38,7 @@ export const MAX_VALUE = 500
 const DONE = /^- \[x\] ([A-Za-z0-9][\w.-]{0,99}): (.*)\((\d\d:\d\d:\d\d)\)[ \t]*$/s
 
 /** The actions that a file lists under "Completed Today", as the changes that list them. */
-export const completed = (file: ControlFile): ReadonlyArray<Extract<Change, { readonly kind: "completed" }>> =>
+export const completions = (file: ControlFile): ReadonlyArray<Extract<Change, { readonly kind: "completed" }>> =>
   new CompletedLines(file).lines().flatMap(({ line: { end, start } }) => {
     const [, id = "", name = "", time = ""] = DONE.exec(file.text.slice(start, end)) ?? []
     return [{ kind: "completed", id, name: name.trim(), time }]

@@ -18,7 +18,7 @@ import * as Frontmatters from "../text/Frontmatter.ts"
 /**
  * The result of a merge. `left` lists the changes that gave way to the person's.
  */
-export interface Merged {
+export interface MergeResult {
   readonly text: string
   readonly left: ReadonlyArray<Change>
 }
@@ -26,7 +26,7 @@ export interface Merged {
 /**
  * Applies the changes that the agent made to `base` to the person's text.
  */
-export const merge3 = (base: ControlFile, changes: ReadonlyArray<Change>, theirs: ControlFile): Merged => {
+export const merge3 = (base: ControlFile, changes: ReadonlyArray<Change>, theirs: ControlFile): MergeResult => {
   const before = { file: base, blocks: Blocks.byId(base.blocks) }
   const after = { file: theirs, blocks: Blocks.byId(theirs.blocks) }
   const isKept = changes.map((change) => isUntouched(before, after, change))
@@ -109,7 +109,7 @@ const entriesBetween = ({ frontmatter: before }: ControlFile, { frontmatter: aft
 }
 
 const completedBetween = (before: ControlFile, after: ControlFile): ReadonlyArray<Change> => {
-  const [old, all] = [Edits.completed(before), Edits.completed(after)]
+  const [old, all] = [Edits.completions(before), Edits.completions(after)]
   if (old.some(({ id }) => !all.some((each) => each.id === id))) return [{ kind: "reset" }, ...all]
   return all.filter(({ id, name, time }) => !old.some((each) => each.id === id && each.name === name && each.time === time))
 }

@@ -303,7 +303,7 @@ export const make = ({ run, type }: Definition): Enzyme.Enzyme => Enzyme.make({
       const { output: _, progress: __, ...kept } = record
       const history = `${Record.history(file)}/${action}`
       tx.set(cell, record)
-      tx.set(history, Record.appended(tx.get(history), kept))
+      tx.set(history, Record.append(tx.get(history), kept))
       if (isAwaited(order)) tx.signal({ signal: ENDED, target: cell })
       return fields.status
     }

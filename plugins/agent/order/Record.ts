@@ -136,7 +136,7 @@ export const history = (file: string): string => `/data/agent/${file}/history`
 export const KEPT = 50
 
 /** The attempts of an action with a further one. The oldest beyond {@link KEPT} are dropped. */
-export const appended = (before: unknown, record: Record): ReadonlyArray<unknown> =>
+export const append = (before: unknown, record: Record): ReadonlyArray<unknown> =>
   [...Array.isArray(before) ? before as ReadonlyArray<unknown> : [], record].slice(-KEPT)
 
 /** The cell that approves a block by its hash. */

@@ -54,13 +54,13 @@ export class SpaceClient extends Context.Service<SpaceClient, {
 }>()("systole/agent/SpaceClient") {}
 
 /** The part of a receipt that tells the end of an event. */
-export interface Ended {
+export interface OrderEnd {
   readonly status: string
   readonly handlings?: ReadonlyArray<{ readonly error?: { readonly code: string; readonly message: string } }>
 }
 
 /** The end of an event by its receipt: with the failure of the run that was given up, such as on a host without its channel. */
-export const sentOf = ({ handlings = [], status }: Ended): "handled" | "unhandled" | Failure => {
+export const sentOf = ({ handlings = [], status }: OrderEnd): "handled" | "unhandled" | Failure => {
   if (status === "handled") return status
   const [error] = handlings.flatMap((each) => each.error ?? [])
   return error === undefined ? "unhandled" : { code: error.code, message: error.message.slice(0, MAX_MESSAGE) }
@@ -100,7 +100,10 @@ export const look = (_: string, millis: number): Effect.Effect<void> => Effect.s
 /**
  * Waits until an attempt that another process began has ended, at most so many milliseconds. Returns the last record.
  */
-export const ended = Effect.fn("SpaceClient.ended")(function*(at: { readonly file: string; readonly action: string }, millis: number) {
+export const awaitEnd = Effect.fn("SpaceClient.awaitEnd")(function*(
+  at: { readonly file: string; readonly action: string },
+  millis: number
+) {
   const ledger = yield* SpaceClient
   const cell = Record.cell(at.file, at.action)
   const until = (yield* Clock.currentTimeMillis) + millis

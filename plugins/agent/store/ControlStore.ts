@@ -25,18 +25,18 @@ export const stamp = (millis: number): string =>
   new Date(millis).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")
 
 /** The end of a write: the bytes were replaced, or a person had changed them before. */
-export type Replaced =
+export type WriteResult =
   | { readonly _tag: "Replaced"; /** The conflict copy of a save that came during the write. */ readonly conflict: string | undefined }
   | { readonly _tag: "Changed" }
 
 /** The end of a restore. Without valid bytes, or if a person saved meanwhile, the file stays as it is. */
-export type Restored =
+export type RestoreResult =
   | { readonly _tag: "Restored"; /** The copy with the other bytes. */ readonly copy: string | undefined }
   | { readonly _tag: "Changed" }
   | { readonly _tag: "Unknown" }
 
 /** The facts of a moment on which conditions and schedules depend. */
-export interface Captured {
+export interface WakeFacts {
   readonly files: ReadonlySet<string>
   readonly variables: ReadonlySet<string>
   /** The digests of watched paths by the ids of actions. */
@@ -66,7 +66,7 @@ export class ControlStore extends Context.Service<ControlStore, {
   /** Waits until a save in progress has ended. A file that is absent or empty may be in the middle of one. */
   readonly settle: Effect.Effect<void>
   /** Replaces the bytes if they are still `from`. The caller holds the lease. */
-  readonly replace: (from: Uint8Array, to: Uint8Array) => Effect.Effect<Replaced, StoreFailed>
+  readonly replace: (from: Uint8Array, to: Uint8Array) => Effect.Effect<WriteResult, StoreFailed>
   /** Whether a path of `on_change` is that of the control file. */
   readonly isFile: (path: string) => boolean
   /** Keeps the bytes from before the writes of a wake. */
@@ -74,9 +74,9 @@ export class ControlStore extends Context.Service<ControlStore, {
   /** Notes the newest valid bytes that the agent saw. Equal ones are not written again. */
   readonly noteValid: (bytes: Uint8Array) => Effect.Effect<void, StoreFailed>
   /** Puts the latest valid bytes in the place of `from`, or of an absent file, and keeps `from` as a copy. */
-  readonly restore: (from: Uint8Array | undefined) => Effect.Effect<Restored, StoreFailed>
+  readonly restore: (from: Uint8Array | undefined) => Effect.Effect<RestoreResult, StoreFailed>
   /** The names of conflict copies and damaged copies, in code-unit order. */
   readonly copies: Effect.Effect<ReadonlyArray<string>, DiskFailed>
   /** Captures the facts on which actions depend. */
-  readonly capture: (actions: ReadonlyArray<Action>) => Effect.Effect<Captured, DiskFailed>
+  readonly capture: (actions: ReadonlyArray<Action>) => Effect.Effect<WakeFacts, DiskFailed>
 }>()("systole/agent/ControlStore") {}

@@ -11,7 +11,7 @@ import { Hash } from "systole"
 import { Disk, type DiskFailed } from "systole/cli"
 import type { Action } from "../document/Action.ts"
 import * as Conditions from "../schedule/Condition.ts"
-import type { Captured } from "./ControlStore.ts"
+import type { WakeFacts } from "./ControlStore.ts"
 import { isOwn, type Place } from "./StoredFile.ts"
 
 /** The most names of a watched folder whose files are looked at. */
@@ -128,5 +128,5 @@ export const capture = Effect.fn("Facts.capture")(function*(place: Place, action
   }
   const digests = new Map<string, string>()
   for (const { id, path } of needed.watched) digests.set(id, yield* digestOf(place, locate(disk, folder, path)))
-  return { files, variables, digests } satisfies Captured as Captured
+  return { files, variables, digests } satisfies WakeFacts as WakeFacts
 })

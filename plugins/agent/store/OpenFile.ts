@@ -10,7 +10,7 @@ import * as ControlFiles from "../document/ControlFile.ts"
 import type { ControlFile } from "../document/ControlFile.ts"
 import { type Damage } from "../document/Damage.ts"
 import * as Damages from "../document/Damage.ts"
-import { ControlStore, type Restored, type StoreFailed } from "./ControlStore.ts"
+import { ControlStore, type RestoreResult, type StoreFailed } from "./ControlStore.ts"
 import * as Edits from "../document/Edit.ts"
 import type { Change } from "../document/Edit.ts"
 import * as Merge from "../document/Merge.ts"
@@ -97,7 +97,7 @@ export class OpenFile {
     const copies: Array<string> = []
     let { bytes, damage } = yield* steady
     for (let attempt = 0; damage?.kind === "damaged"; attempt++) {
-      const restored: Restored = isDry || attempt === ATTEMPTS ? { _tag: "Unknown" } : yield* store.restore(bytes)
+      const restored: RestoreResult = isDry || attempt === ATTEMPTS ? { _tag: "Unknown" } : yield* store.restore(bytes)
       if (restored._tag === "Unknown") return yield* unusable(path, damage)
       if (restored._tag === "Restored" && restored.copy !== undefined) copies.push(restored.copy)
       const next = yield* steady

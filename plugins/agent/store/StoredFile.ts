@@ -15,7 +15,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Hash } from "systole"
 import { copying, Disk, type DiskFailed } from "systole/cli"
-import { type Place as AnyPlace, type Replaced, type Restored, stamp } from "./ControlStore.ts"
+import { type Place as AnyPlace, type WriteResult, type RestoreResult, stamp } from "./ControlStore.ts"
 import { isSame } from "../text/Bytes.ts"
 
 /** The time for which a replaced version stays on the disk, in milliseconds. */
@@ -175,7 +175,7 @@ export const replace = Effect.fn("StoredFile.replace")(function*(
   place: Place,
   from: Uint8Array,
   to: Uint8Array
-): Effect.fn.Return<Replaced, DiskFailed, Disk | Hash> {
+): Effect.fn.Return<WriteResult, DiskFailed, Disk | Hash> {
   const disk = yield* Disk
   const { folder, path } = place
   const temporary = yield* writeBeside(place, to)
@@ -304,7 +304,7 @@ export const noteValid = Effect.fn("StoredFile.noteValid")(function*(place: Plac
 export const restore = Effect.fn("StoredFile.restore")(function*(
   place: Place,
   from: Uint8Array | undefined
-): Effect.fn.Return<Restored, DiskFailed, Disk | Hash> {
+): Effect.fn.Return<RestoreResult, DiskFailed, Disk | Hash> {
   const disk = yield* Disk
   const { latest } = yield* history(place)
   const valid = yield* disk.read(latest)

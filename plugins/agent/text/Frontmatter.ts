@@ -58,7 +58,7 @@ export const get = (frontmatter: Frontmatter | undefined, key: string): Scalar |
   frontmatter?.entries.find((entry) => entry.key === key)?.value
 
 /** The frontmatter of a text, the index of the first line after it, and its errors. */
-export interface Parsed {
+export interface ParsedFrontmatter {
   readonly frontmatter: Frontmatter | undefined
   readonly next: number
   readonly findings: ReadonlyArray<Finding>
@@ -83,7 +83,7 @@ const endOf = (text: string, lines: ReadonlyArray<Line>): number => lines.findIn
 export const isCut = (text: string, lines: ReadonlyArray<Line>): boolean => isMark(text, lines[0]) && endOf(text, lines) < 0
 
 /** Parses the frontmatter at the beginning of a text. A blank text has none, and needs none. */
-export const parse = (text: string, lines: ReadonlyArray<Line>): Parsed => {
+export const parse = (text: string, lines: ReadonlyArray<Line>): ParsedFrontmatter => {
   const [first] = lines
   if (text.trim() === "") return { frontmatter: undefined, next: 0, findings: [] }
   if (first === undefined || !isMark(text, first)) {
@@ -118,7 +118,7 @@ const indentOf = (text: string, entries: ReadonlyArray<Entry>): string | undefin
 }
 
 /** The entries of a frontmatter, and whether it is a map in braces. */
-interface Read extends Pick<Frontmatter, "entries">, Pick<Parsed, "findings"> {
+interface Read extends Pick<Frontmatter, "entries">, Pick<ParsedFrontmatter, "findings"> {
   readonly isFlow?: boolean
 }
 

@@ -13,7 +13,7 @@ import type { Action } from "../document/Action.ts"
 import { ControlStore } from "../store/ControlStore.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as SpaceClients from "../order/SpaceClient.ts"
-import * as Observed from "./Observed.ts"
+import * as ObservedWakes from "./ObservedWakes.ts"
 import type * as Plan from "./Plan.ts"
 import * as Projection from "./Projection.ts"
 import type { Ran } from "./Report.ts"
@@ -33,7 +33,7 @@ type Attempt = Fiber.Fiber<Ran, SpaceClients.LedgerFailed>
 type Skipped = Extract<Plan.Decision, { readonly kind: "skip" }>
 
 /** An attempt in progress. An end of one of an earlier wake stops no other action. */
-interface Running extends Dispatch.Due {
+interface Running extends Dispatch.DueAttempt {
   readonly isEarlier: boolean
 }
 
@@ -41,7 +41,7 @@ interface Running extends Dispatch.Due {
 export class Course {
   private readonly running = new Map<Attempt, Running>()
   /** The actions that failures called, and that have not begun. */
-  private calls: Array<Dispatch.Due> = []
+  private calls: Array<Dispatch.DueAttempt> = []
   /** Whether a CRITICAL action failed. Only called actions begin from then on. */
   private isStopped = false
   /** Whether the file is gone or unusable. No action begins from then on. */
@@ -62,7 +62,7 @@ export class Course {
       const record = wake.records.get(action.id)
       if (record?.status === "running") {
         const { attempt, occurrence } = record
-        yield* this.fork({ action, attempt, occurrence, isEarlier: true }, Dispatch.resumed(action, record, wake.context))
+        yield* this.fork({ action, attempt, occurrence, isEarlier: true }, Dispatch.resume(action, record, wake.context))
       } else if (action.status === "running") {
         yield* this.recoverGiven(action, record)
       }
@@ -73,12 +73,12 @@ export class Course {
   private readonly recoverGiven = Effect.fnUntraced(function*(this: Course, action: Action, record: Record.Record | undefined) {
     const { wake } = this
     yield* ControlStore.use(({ held }) => held)
-    const given = wake.heldBy(action).length > 0 ? undefined : yield* Dispatch.given(action, record, wake.context)
+    const given = wake.heldBy(action).length > 0 ? undefined : yield* Dispatch.earlierAttempt(action, record, wake.context)
     if (given !== undefined) return void (yield* this.fork({ ...given, isEarlier: true }, Dispatch.run(given, wake.context)))
     const former = record === undefined ? wake.formerOf(action) : undefined
     if (former?.status === "running") return
-    if (former !== undefined) wake.add(...Projection.ended(action, former))
-    else yield* this.end({ action, record: record ?? (yield* Dispatch.lost(action, wake.context, wake.start)) }, true)
+    if (former !== undefined) wake.add(...Projection.end(action, former))
+    else yield* this.end({ action, record: record ?? (yield* Dispatch.lose(action, wake.context, wake.start)) }, true)
   })
 
   /** Runs all actions that are due, and those that failures call. */
@@ -137,7 +137,7 @@ export class Course {
     return !wake.begun.has(action.id) && action.status !== "other" && wake.heldBy(action).length === 0
   }
 
-  private due(plan: Plan.Plan): ReadonlyArray<Dispatch.Due> {
+  private due(plan: Plan.Plan): ReadonlyArray<Dispatch.DueAttempt> {
     return plan.flatMap((decision) =>
       decision.kind === "run" && this.wake.heldBy(decision.action).length === 0
         ? [{ action: decision.action, occurrence: decision.occurrence.key, attempt: decision.attempt }]
@@ -161,10 +161,10 @@ export class Course {
   private readonly skip = Effect.fnUntraced(function*(this: Course, skipped: ReadonlyArray<Skipped>, now: number) {
     const { wake } = this
     yield* wake.keep(skipped.reduce((observed, { action, occurrence }) =>
-      Observed.skip(observed, { action: action.id, occurrence: occurrence.key, now }), wake.observed))
+      ObservedWakes.skip(observed, { action: action.id, occurrence: occurrence.key, now }), wake.observed))
     for (const { action } of skipped) {
       wake.begun.add(action.id)
-      wake.add(...Projection.skipped(action, now))
+      wake.add(...Projection.skip(action, now))
     }
   })
 
@@ -172,7 +172,7 @@ export class Course {
    * Begins attempts: their permits are in the ledger, and their status in the file, before their events are sent. False if a person
    * saved meanwhile.
    */
-  private readonly begin = Effect.fnUntraced(function*(this: Course, due: ReadonlyArray<Dispatch.Due>) {
+  private readonly begin = Effect.fnUntraced(function*(this: Course, due: ReadonlyArray<Dispatch.DueAttempt>) {
     const { wake } = this
     // The permits of a wake that lost its lease would take the place of those of the present one.
     yield* ControlStore.use(({ held }) => held)
@@ -224,7 +224,7 @@ export class Course {
     const now = yield* Clock.currentTimeMillis
     const all = [record, ...members.flatMap(({ id }) => wake.records.get(id) ?? [])].flatMap(({ progress }) => progress ?? [])
     for (const member of members) {
-      if (all.some(({ skipped }) => skipped.includes(member.id))) wake.add(...Projection.skipped(member, now))
+      if (all.some(({ skipped }) => skipped.includes(member.id))) wake.add(...Projection.skip(member, now))
     }
     // Failures of members come before that of their composite action, once it is not tried again.
     const failed = new Set(State.retrial(action, record) === undefined ? all.flatMap((progress) => progress.failed) : [])
@@ -243,7 +243,7 @@ export class Course {
   }
 }
 
-const isBackground = ({ action: { priority } }: Dispatch.Due): boolean => priority === "BG"
+const isBackground = ({ action: { priority } }: Dispatch.DueAttempt): boolean => priority === "BG"
 
 /** The free places for attempts. A CRITICAL action runs beside no other one but those of the background. */
 class Slots {
@@ -251,7 +251,7 @@ class Slots {
   private foreground: number
   private isCritical: boolean
 
-  constructor(running: ReadonlyArray<Dispatch.Due>, maxConcurrent: number) {
+  constructor(running: ReadonlyArray<Dispatch.DueAttempt>, maxConcurrent: number) {
     const background = running.filter(isBackground).length
     this.background = MAX_BACKGROUND - background
     this.foreground = maxConcurrent - (running.length - background)

@@ -10,17 +10,17 @@ import { Document, InvalidValue, sha256 } from "systole"
 import type { Action } from "../document/Action.ts"
 import type { Place } from "../store/ControlStore.ts"
 import * as Dependencies from "../document/Dependencies.ts"
-import { ended, type Failure, SpaceClient, type LedgerFailed } from "../order/SpaceClient.ts"
+import { awaitEnd, type Failure, SpaceClient, type LedgerFailed } from "../order/SpaceClient.ts"
 import type { Order } from "../order/Order.ts"
 import * as Orders from "../order/Order.ts"
 import * as Record from "../order/Record.ts"
-import type { Captured } from "../store/ControlStore.ts"
+import type { WakeFacts } from "../store/ControlStore.ts"
 import * as MemberProgress from "./MemberProgress.ts"
 import type { ActionState } from "./Plan.ts"
 import * as State from "./State.ts"
 
 /** One attempt of an occurrence. */
-export interface Due {
+export interface DueAttempt {
   readonly action: Action
   readonly occurrence: string
   readonly attempt: number
@@ -34,12 +34,12 @@ export interface Context {
   /** The records of the actions that ended in this wake. */
   readonly ended: ReadonlyMap<string, Record.Record>
   readonly states: ReadonlyMap<string, ActionState>
-  readonly captured: Captured
+  readonly captured: WakeFacts
   /** The digest of the block of an action. */
   readonly digestOf: (action: Action) => string
 }
 
-const plainOrderOf = ({ action, attempt, occurrence }: Due, { digestOf, place, records }: Context): Order => ({
+const plainOrderOf = ({ action, attempt, occurrence }: DueAttempt, { digestOf, place, records }: Context): Order => ({
   file: place.key,
   path: place.path,
   action: action.id,
@@ -57,7 +57,7 @@ const plainOrderOf = ({ action, attempt, occurrence }: Due, { digestOf, place, r
 /**
  * The order of an attempt, with those of its members.
  */
-export const orderOf = (due: Due, context: Context): Order => {
+export const orderOf = (due: DueAttempt, context: Context): Order => {
   const all = Dependencies.membersOf(due.action)
   const order = plainOrderOf(due, context)
   if (all.length === 0) return order
@@ -78,7 +78,7 @@ export const orderOf = (due: Due, context: Context): Order => {
 }
 
 /** The id of the event of an attempt. It is the same in each process that has the file. */
-export const eventId = ({ action, attempt, occurrence }: Due, { path }: Place): string =>
+export const eventId = ({ action, attempt, occurrence }: DueAttempt, { path }: Place): string =>
   `agent.${sha256(JSON.stringify([path, action.id, occurrence, attempt]))}`
 
 /** The time by which a wait for a run exceeds the limit of an attempt, in milliseconds. */
@@ -104,7 +104,7 @@ const refusalOf = (order: Order): Failure | undefined => {
 }
 
 /** An attempt with its order. A refused one has no run. */
-export interface Prepared extends Due {
+export interface PreparedAttempt extends DueAttempt {
   /** The id of its event. */
   readonly id: string
   readonly order: Order
@@ -119,24 +119,28 @@ const refusing = <A>(request: Effect.Effect<A, LedgerFailed>): Effect.Effect<A |
  * Prepares an attempt: the space has its permit. That comes before the file tells it as running, so a wake that follows a crash
  * knows the order that the file tells.
  */
-export const prepare = Effect.fn("Dispatch.prepare")(function*(due: Due, context: Context) {
+export const prepare = Effect.fn("Dispatch.prepare")(function*(due: DueAttempt, context: Context) {
   const ledger = yield* SpaceClient
   const order = { ...orderOf(due, context), at: yield* Clock.currentTimeMillis }
   const id = eventId(due, context.place)
   const refusal = refusalOf(order) ?? (yield* refusing(ledger.set(Orders.permit(order.file, order.action), order))) ?? undefined
-  return { ...due, id, order, refusal } satisfies Prepared as Prepared
+  return { ...due, id, order, refusal } satisfies PreparedAttempt as PreparedAttempt
 })
 
 /**
  * The attempt that an earlier wake prepared for an action, and of which the ledger has no record; `undefined` without one, or if a
  * person changed the block since. Its event may have been sent, and has the same id and payload again.
  */
-export const given = Effect.fn("Dispatch.given")(function*(action: Action, record: Record.Record | undefined, context: Context) {
+export const earlierAttempt = Effect.fn("Dispatch.earlierAttempt")(function*(
+  action: Action,
+  record: Record.Record | undefined,
+  context: Context
+) {
   const found = decode(yield* SpaceClient.use((ledger) => ledger.get(Orders.permit(context.place.key, action.id))))
   if (found._tag === "None" || found.value.digest !== context.digestOf(action) || Record.isOf(record, found.value)) return undefined
   const { attempt, occurrence } = found.value
   const due = { action, attempt, occurrence }
-  return { ...due, id: eventId(due, context.place), order: found.value, refusal: undefined } satisfies Prepared as Prepared
+  return { ...due, id: eventId(due, context.place), order: found.value, refusal: undefined } satisfies PreparedAttempt as PreparedAttempt
 })
 
 const decode = Schema.decodeUnknownOption(Orders.Order)
@@ -145,7 +149,7 @@ const decode = Schema.decodeUnknownOption(Orders.Order)
  * Runs an attempt, and returns its record. An event that no enzyme takes is a failed attempt, too, and so is an order that no
  * cell can hold.
  */
-export const run = Effect.fn("Dispatch.run")(function*(attempt: Prepared, context: Context) {
+export const run = Effect.fn("Dispatch.run")(function*(attempt: PreparedAttempt, context: Context) {
   const ledger = yield* SpaceClient
   const { action, id, order, refusal } = attempt
   if (refusal !== undefined) return yield* fail(attempt, context, refusal)
@@ -153,7 +157,7 @@ export const run = Effect.fn("Dispatch.run")(function*(attempt: Prepared, contex
   const sent = yield* refusing(ledger.send({ id, signal: Orders.signal(action.type), payload: order }))
   if (typeof sent === "object") return yield* fail(attempt, context, sent)
   const left = until - (yield* Clock.currentTimeMillis)
-  const record = yield* ended({ file: order.file, action: action.id }, left)
+  const record = yield* awaitEnd({ file: order.file, action: action.id }, left)
   if (sent === "unhandled" || !Record.isOf(record, attempt)) {
     const message = `its event ${id} has no result; systole dead tells why`
     return yield* fail(attempt, context, { code: "agent/unhandled", message })
@@ -162,17 +166,17 @@ export const run = Effect.fn("Dispatch.run")(function*(attempt: Prepared, contex
 })
 
 /** Records the failure of an attempt whose run is gone, or does not end. A late end of the run is not recorded. */
-const interrupted = (due: Due, context: Context) =>
+const interrupted = (due: DueAttempt, context: Context) =>
   fail(due, context, { code: "agent/interrupted", message: "its run did not end within the timeout, and is given up" })
 
 /**
  * The end of an attempt that an earlier wake began. A run that has not ended {@link GRACE_MILLIS} after its time limit is
  * given up, because a rollback or a deletion may have taken it away.
  */
-export const resumed = Effect.fn("Dispatch.resumed")(function*(action: Action, record: Record.Record, context: Context) {
+export const resume = Effect.fn("Dispatch.resume")(function*(action: Action, record: Record.Record, context: Context) {
   const limit = action.timeout + GRACE_MILLIS
   const left = Record.beginOf(record) + limit - (yield* Clock.currentTimeMillis)
-  const found = yield* ended({ file: context.place.key, action: action.id }, Math.max(0, Math.min(limit, left)))
+  const found = yield* awaitEnd({ file: context.place.key, action: action.id }, Math.max(0, Math.min(limit, left)))
   if (found !== undefined && found.status !== "running") return found
   const { attempt, occurrence } = found ?? record
   return yield* interrupted({ action, occurrence, attempt }, context)
@@ -181,7 +185,7 @@ export const resumed = Effect.fn("Dispatch.resumed")(function*(action: Action, r
 /**
  * Records the failure of an action that the file tells as running, and that never reached the space.
  */
-export const lost = (action: Action, context: Context, now: number) => {
+export const lose = (action: Action, context: Context, now: number) => {
   const due = { action, occurrence: `lost:${now}`, attempt: action.record.retryCount + 1 }
   return fail(due, context, { code: "agent/interrupted", message: "the agent ended before the action began" })
 }
@@ -189,7 +193,11 @@ export const lost = (action: Action, context: Context, now: number) => {
 /**
  * Records a failed attempt that no run has recorded.
  */
-export const fail = Effect.fn("Dispatch.fail")(function*(due: Due, context: Context, failure: NonNullable<Record.Record["failure"]>) {
+export const fail = Effect.fn("Dispatch.fail")(function*(
+  due: DueAttempt,
+  context: Context,
+  failure: NonNullable<Record.Record["failure"]>
+) {
   const ledger = yield* SpaceClient
   const now = yield* Clock.currentTimeMillis
   const { action, attempt, attempts, digest = "", file, occurrence, pendings } = orderOf(due, context)
@@ -199,6 +207,6 @@ export const fail = Effect.fn("Dispatch.fail")(function*(due: Due, context: Cont
   }
   const history = `${Record.history(file)}/${action}`
   yield* ledger.set(Record.cell(file, action), record)
-  yield* ledger.set(history, Record.appended(yield* ledger.get(history), record))
+  yield* ledger.set(history, Record.append(yield* ledger.get(history), record))
   return record
 })

@@ -7,7 +7,7 @@ import type { Action } from "../document/Action.ts"
 import type { Order } from "../order/Order.ts"
 import type * as Record from "../order/Record.ts"
 import * as Conditions from "../schedule/Condition.ts"
-import type { Captured } from "../store/ControlStore.ts"
+import type { WakeFacts } from "../store/ControlStore.ts"
 import type { ActionState } from "./Plan.ts"
 
 /** The attempt of a composite action. */
@@ -23,7 +23,7 @@ interface Context {
   readonly records: ReadonlyMap<string, Record.Record>
   readonly ended: ReadonlyMap<string, Record.Record>
   readonly states: ReadonlyMap<string, ActionState>
-  readonly captured: Captured
+  readonly captured: WakeFacts
 }
 
 const NONE: Record.Progress = { round: 1, completed: [], skipped: [], failed: [], next: {} }

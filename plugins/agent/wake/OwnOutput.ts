@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { ControlStore } from "../store/ControlStore.ts"
-import * as Observed from "./Observed.ts"
+import * as Observed from "./ObservedWakes.ts"
 import type { WakeState } from "./WakeState.ts"
 
 /**

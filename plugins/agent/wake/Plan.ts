@@ -46,7 +46,7 @@ export interface Facts {
   /** The actions whose attempts are in progress. */
   readonly running?: ReadonlySet<string>
   /** The actions that a failure called, with the attempts that it asks for. */
-  readonly called?: ReadonlyMap<string, Due>
+  readonly called?: ReadonlyMap<string, DueOccurrence>
   /** The actions that run without being due, and the occurrence of such a run; undefined for none. */
   readonly forced: { readonly ids: ReadonlySet<string>; readonly occurrence: string } | undefined
   /** Whether LOW actions may begin: half of the time of the wake is left. */
@@ -79,7 +79,7 @@ export type Plan = ReadonlyArray<Decision>
 export const hasTime = (start: number, now: number, budget: number): boolean => now - start < budget / 2
 
 /** Sorts actions by priority; those of one priority keep their order. */
-export const ordered = (actions: ReadonlyArray<Action>): ReadonlyArray<Action> =>
+export const byPriority = (actions: ReadonlyArray<Action>): ReadonlyArray<Action> =>
   PRIORITIES.flatMap((priority) => actions.filter((action) => action.priority === priority))
 
 /**
@@ -119,7 +119,7 @@ export const until = (plan: Plan, now: number): number => {
 const isTimed = ({ condition }: Action): boolean => condition !== undefined && Conditions.isTimed(condition)
 
 /** An occurrence that is due, with the number of its attempt. */
-export interface Due {
+export interface DueOccurrence {
   readonly occurrence: Occurrence
   readonly attempt: number
 }
@@ -141,7 +141,7 @@ class Planner {
   }
 
   plan(): Plan {
-    const due = new Map<string, Due>()
+    const due = new Map<string, DueOccurrence>()
     for (const action of this.actions) {
       const found = this.dueOf(action)
       if ("kind" in found) this.decisions.set(action.id, found)
@@ -151,11 +151,11 @@ class Planner {
       const found = due.get(action.id)
       if (found !== undefined) this.decisions.set(action.id, this.decide(action, found, due))
     }
-    return ordered(this.actions).flatMap(({ id }) => this.decisions.get(id) ?? [])
+    return byPriority(this.actions).flatMap(({ id }) => this.decisions.get(id) ?? [])
   }
 
   /** The due occurrence of an action, or the reason why there is none. */
-  private dueOf(action: Action): Due | Decision {
+  private dueOf(action: Action): DueOccurrence | Decision {
     const { begun, forced, now, states } = this.facts
     const { id, schedule } = action
     const state = states.get(id)
@@ -193,7 +193,7 @@ class Planner {
     return undefined
   }
 
-  private decide(action: Action, { attempt, occurrence }: Due, due: ReadonlyMap<string, Due>): Decision {
+  private decide(action: Action, { attempt, occurrence }: DueOccurrence, due: ReadonlyMap<string, DueOccurrence>): Decision {
     const { facts } = this
     const on: Array<string> = []
     // A call that comes to nothing ends no occurrence of the schedule.
@@ -221,7 +221,7 @@ class Planner {
   }
 
   /** The open dependencies of the members of an action outside of it, and members that are tried again by themselves. */
-  private openBelow(action: Action, due: ReadonlyMap<string, Due>): ReadonlyArray<string> {
+  private openBelow(action: Action, due: ReadonlyMap<string, DueOccurrence>): ReadonlyArray<string> {
     const { states } = this.facts
     const members = Dependencies.membersBelow(action, this.byId)
     return [...members.values()].flatMap(({ dependsOn, id }) => {
@@ -237,7 +237,7 @@ class Planner {
    * The actions whose ends a condition reads, and that come before its action: in progress, tried again, or due before it in the
    * order. So the condition is decided when its turn comes.
    */
-  private undecided({ condition, id: self }: Action, due: ReadonlyMap<string, Due>): ReadonlyArray<string> {
+  private undecided({ condition, id: self }: Action, due: ReadonlyMap<string, DueOccurrence>): ReadonlyArray<string> {
     if (condition === undefined) return []
     const { running = new Set<string>(), states } = this.facts
     const named = Conditions.actionsOf(condition).filter((id) => {
@@ -249,7 +249,7 @@ class Planner {
 
   /** The place of an action in the order of a wake. */
   private rankOf(id: string): number {
-    this.ranks ??= new Map(ordered(this.actions).map((action, i) => [action.id, i]))
+    this.ranks ??= new Map(byPriority(this.actions).map((action, i) => [action.id, i]))
     return this.ranks.get(id) ?? 0
   }
 

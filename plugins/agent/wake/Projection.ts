@@ -70,7 +70,7 @@ const changes = (id: string, lines: Lines): ReadonlyArray<Change> =>
 /**
  * The changes of the file that an ended attempt makes. An action that does not recur is also listed under "Completed Today".
  */
-export const ended = (action: Action, record: Record.Record): ReadonlyArray<Change> => {
+export const end = (action: Action, record: Record.Record): ReadonlyArray<Change> => {
   const lines = changes(action.id, linesOf[record.status](action, record))
   if (record.status !== "completed" || Schedules.isRecurring(action.schedule)) return lines
   return [...lines, { kind: "completed", id: action.id, name: action.name, time: clock(Record.endOf(record) ?? 0, action.zone) }]
@@ -78,15 +78,15 @@ export const ended = (action: Action, record: Record.Record): ReadonlyArray<Chan
 
 /** The changes that bring the block of an older copy up to its record. The end of another day is not listed. */
 export const caughtUp = (action: Action, record: Record.Record, isToday: boolean): ReadonlyArray<Change> =>
-  ended(action, record).filter(({ kind }) => isToday || kind !== "completed")
+  end(action, record).filter(({ kind }) => isToday || kind !== "completed")
 
 /** The changes before an attempt. */
-export const begun = (action: Action, now: number): ReadonlyArray<Change> =>
+export const begin = (action: Action, now: number): ReadonlyArray<Change> =>
   changes(action.id, { status: "running", started_at: moment(now) })
 
 /** The changes of an occurrence that was skipped. */
-export const skipped = (action: Action, now: number): ReadonlyArray<Change> =>
+export const skip = (action: Action, now: number): ReadonlyArray<Change> =>
   changes(action.id, { status: "skipped", skipped_at: moment(now) })
 
 /** The change of an action that waits for others. */
-export const blocked = ({ id }: Action): ReadonlyArray<Change> => changes(id, { status: "blocked" })
+export const block = ({ id }: Action): ReadonlyArray<Change> => changes(id, { status: "blocked" })

@@ -5,7 +5,7 @@
  */
 import type { Action } from "../document/Action.ts"
 import type { Outcome } from "../schedule/Condition.ts"
-import type { Observed } from "./Observed.ts"
+import type { ObservedWakes } from "./ObservedWakes.ts"
 import type { ActionState, Retrial } from "./Plan.ts"
 import * as Record from "../order/Record.ts"
 import * as Schedules from "../schedule/Schedule.ts"
@@ -90,16 +90,16 @@ const historyOf = (action: Action, record: Record.Record | undefined, context: O
 }
 
 /** The key of a change. An action that returns to the file has another first look, so no key comes again. */
-const changeKey = ({ count, digest, counted = digest, since }: Observed["changes"][string]): string =>
+const changeKey = ({ count, digest, counted = digest, since }: ObservedWakes["changes"][string]): string =>
   `${since === undefined ? "" : `${since}.`}${count}.${counted}`
 
 /** Whether an occurrence was skipped, so that it has no further attempt. */
-const isSkipped = ({ id }: Action, occurrence: string, observed: Observed): boolean => observed.occurrences?.[id] === occurrence
+const isSkipped = ({ id }: Action, occurrence: string, observed: ObservedWakes): boolean => observed.occurrences?.[id] === occurrence
 
 /** The facts on which a state depends, beside the action and its record. */
 export interface Context {
   readonly now: number
-  readonly observed: Observed
+  readonly observed: ObservedWakes
   /** The key of this start of the agent. */
   readonly startup: string
   /** The digest of the block of an action. */

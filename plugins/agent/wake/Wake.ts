@@ -51,7 +51,7 @@ const finish = Effect.fnUntraced(function*(wake: WakeState) {
   const day = Settings.dayOf(now, wake.request.settings)
   wake.catchUp(day)
   if (wake.begun.size === 0 && !wake.hasChanges) return
-  for (const decision of wake.plan(now)) if (decision.kind === "block") wake.add(...Projection.blocked(decision.action))
+  for (const decision of wake.plan(now)) if (decision.kind === "block") wake.add(...Projection.block(decision.action))
   if (wake.observed.day !== "" && wake.observed.day !== day) wake.reset()
   yield* wake.write()
   yield* wake.write(frontmatterOf(wake, now))

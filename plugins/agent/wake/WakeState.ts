@@ -11,13 +11,13 @@ import { type Action, isId } from "../document/Action.ts"
 import * as Approval from "../document/Approval.ts"
 import { field } from "../text/Block.ts"
 import type { ControlFile } from "../document/ControlFile.ts"
-import { type Captured, ControlStore, type Place } from "../store/ControlStore.ts"
+import { type WakeFacts, ControlStore, type Place } from "../store/ControlStore.ts"
 import * as Dependencies from "../document/Dependencies.ts"
 import * as Dispatch from "./Dispatch.ts"
 import type { Change } from "../document/Edit.ts"
 import * as SpaceClients from "../order/SpaceClient.ts"
 import { type Facts, holds, type Memory, quietOf } from "./Memory.ts"
-import * as Observed from "./Observed.ts"
+import * as ObservedWakes from "./ObservedWakes.ts"
 import * as Orders from "../order/Order.ts"
 import type { OpenFile } from "../store/OpenFile.ts"
 import * as Plan from "./Plan.ts"
@@ -63,7 +63,7 @@ const AGAIN_MILLIS = 1_000
 /** The unit of times in a file, in milliseconds. */
 const SECOND = 1_000
 
-const NO_FACTS: Captured = { files: new Set(), variables: new Set(), digests: new Map() }
+const NO_FACTS: WakeFacts = { files: new Set(), variables: new Set(), digests: new Map() }
 
 /** The begin of a wake: its file and its time. */
 interface Begin {
@@ -85,9 +85,9 @@ export class WakeState {
   isWritten = true
   /** The ended actions with older copies of their blocks. */
   private older: ReadonlyArray<string> = []
-  observed = Observed.none
+  observed = ObservedWakes.none
   /** The observations as the ledger has them. */
-  private kept = Observed.none
+  private kept = ObservedWakes.none
   records = new Map<string, Record.Record>()
   readonly open: OpenFile
   readonly request: Request
@@ -155,7 +155,7 @@ export class WakeState {
     return new Map(this.actions.map((action) => [action.id, State.of(action, this.records.get(action.id), context)]))
   }
 
-  /** The plan of a moment. `begun` lists the actions that may not begin. */
+  /** The plan of a moment. `begin` lists the actions that may not begin. */
   plan(now: number, begun: ReadonlySet<string> = this.begun, more: Pick<Plan.Facts, "called" | "running"> = {}): Plan.Plan {
     return this.planAt(now, begun, more).plan
   }
@@ -194,7 +194,7 @@ export class WakeState {
     const { place, request: { memory, settings } } = this
     this.records = memory?.records ?? (yield* SpaceClients.records(place.key))
     this.approved = new Set(yield* ledger.list(Record.approval(place.key, "").slice(0, -1)))
-    this.kept = memory?.observed ?? Observed.read(yield* ledger.get(Observed.cell(place.key)))
+    this.kept = memory?.observed ?? ObservedWakes.read(yield* ledger.get(ObservedWakes.cell(place.key)))
     const hash = sha256(JSON.stringify(settings)).slice(0, 12)
     this.hasNewSettings = this.kept.settings !== "" && this.kept.settings !== hash
     this.observed = this.kept.settings === hash ? this.kept : { ...this.kept, settings: hash }
@@ -212,9 +212,9 @@ export class WakeState {
     const named = new Set(this.open.file.blocks.map(({ id }) => id))
     const removed = [...this.records.keys()].filter((id) => !named.has(id) && isId(id))
     const now = yield* Clock.currentTimeMillis
-    this.observed = Observed.look(this.observed, { ids, removed, now, digests: this.captured.digests })
+    this.observed = ObservedWakes.look(this.observed, { ids, removed, now, digests: this.captured.digests })
     if (this.request.isDry === true) return
-    const expired = Observed.expired(this.observed, now)
+    const expired = ObservedWakes.expiredActions(this.observed, now)
     if (expired.length > 0) yield* this.expire(expired)
     if (this.observed !== this.kept) yield* this.keep(this.observed)
   })
@@ -228,7 +228,7 @@ export class WakeState {
       for (const cell of [Orders.permit(key, id), `${Record.history(key)}/${id}`, Record.cell(key, id)]) yield* ledger.remove(cell)
       this.records.delete(id)
     }
-    this.observed = Observed.forget(this.observed, ids)
+    this.observed = ObservedWakes.forget(this.observed, ids)
   })
 
   private get facts(): Facts {
@@ -264,10 +264,10 @@ export class WakeState {
   }
 
   /** Keeps observations in the ledger. */
-  readonly keep = Effect.fnUntraced(function*(this: WakeState, observed: Observed.Observed) {
+  readonly keep = Effect.fnUntraced(function*(this: WakeState, observed: ObservedWakes.ObservedWakes) {
     this.observed = observed
     this.kept = observed
-    yield* SpaceClients.SpaceClient.use((ledger) => ledger.set(Observed.cell(this.place.key), observed))
+    yield* SpaceClients.SpaceClient.use((ledger) => ledger.set(ObservedWakes.cell(this.place.key), observed))
   })
 
   /** Notes changes for the next write. */
@@ -284,7 +284,7 @@ export class WakeState {
   note(action: Action, record: Record.Record): void {
     this.ended.add(action.id)
     this.records.set(action.id, record)
-    this.add(...Projection.ended(action, record))
+    this.add(...Projection.end(action, record))
   }
 
   /** The actions with older copies of their blocks, and their records. */
@@ -325,7 +325,7 @@ export class WakeState {
       yield* store.backUp(open.bytes)
       this.isBackedUp = true
     }
-    const begun = actions.flatMap((action) => Projection.begun(action, now))
+    const begun = actions.flatMap((action) => Projection.begin(action, now))
     if (!(yield* open.put([...this.changes, ...begun, { kind: "frontmatter", key: "status", value: "running" }]))) return false
     for (const { id } of actions) this.begun.add(id)
     this.changes = []

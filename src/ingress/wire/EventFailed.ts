@@ -6,16 +6,18 @@
  * @module
  */
 import type * as Refusal from "../../contract/Refusal.ts"
-import { codeOf, type Ended } from "../../kernel/model/Receipt.ts"
+import { codeOf, type ReceiptEnd } from "../../kernel/model/Receipt.ts"
 
 /** The kinds of the ends. */
-const kinds: Partial<Record<Ended["status"], Refusal.Kind>> = { dead: "dead", "no-match": "absent", cycle: "closed", discarded: "closed" }
+const kinds: Partial<Record<ReceiptEnd["status"], Refusal.Kind>> = {
+  dead: "dead", "no-match": "absent", cycle: "closed", discarded: "closed"
+}
 
 /** A receipt in an answer. Its handlings have their values as JSON. */
-export interface ReceiptAnswer extends Ended {
+export interface ReceiptAnswer extends ReceiptEnd {
   readonly id: string
   readonly reason?: string | undefined
-  readonly handlings: ReadonlyArray<Ended["handlings"][number] & { readonly enzyme: string }>
+  readonly handlings: ReadonlyArray<ReceiptEnd["handlings"][number] & { readonly enzyme: string }>
 }
 
 /**

@@ -21,7 +21,7 @@ import * as OwnId from "../model/OwnId.ts"
 import { stepAddress } from "../runs/Segment.ts"
 import { reader } from "../runs/SegmentReceipts.ts"
 import type { OpenRuns } from "../live/OpenRuns.ts"
-import { Pending } from "../model/Signal.ts"
+import { PendingSignal } from "../model/Signal.ts"
 import type { CountedRows, ListedStore } from "../view/CountedRows.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import type { SpacePart } from "./SpacePart.ts"
@@ -165,7 +165,7 @@ class RunReads {
     const { enzyme, event, oid, status } = run
     return {
       oid, event, enzyme, since,
-      ...OwnId.owned(OwnId.ownOf(this.store, event)),
+      ...OwnId.ownField(OwnId.ownOf(this.store, event)),
       ...standing,
       ...log === undefined || status !== undefined ? {} : { awaits: Array.from(log.open.values(), (handle) => this.awaited(handle)) }
     }
@@ -184,7 +184,7 @@ class RunReads {
     const { runs, store } = this
     if (status !== undefined) return { state: "over", note: status, segment: stepsOf(store, oid) }
     if (isDead) return { state: "dead", ...note === undefined ? {} : { note }, segment: stepsOf(store, oid) }
-    const row = store.waiting(event).map(Pending.fromRow).find(({ again }) => again?.enzyme === enzyme)
+    const row = store.waiting(event).map(PendingSignal.fromRow).find(({ again }) => again?.enzyme === enzyme)
     const { back, cancel } = Note.read(reader(store)(Note.addressOf(oid).key))
     const next = {
       segment: back ?? row?.again?.segment ?? stepsOf(store, oid),

@@ -13,8 +13,8 @@ import type { Savepoint } from "../../stage/Changes.ts"
 import type { SpaceClock } from "../../stage/SpaceClock.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { BindingTable } from "../../registry/Bindings.ts"
-import type { Begun } from "../model/Begun.ts"
-import type { Sent } from "../journal/SentLine.ts"
+import type { BeatStart } from "../model/BeatStart.ts"
+import type { BeatSignal } from "../journal/SentLine.ts"
 import type { SpaceMode } from "../model/SpaceMode.ts"
 import type * as Signal from "../model/Signal.ts"
 import { BeatBindings } from "./BeatBindings.ts"
@@ -47,7 +47,7 @@ class TrackedClock implements BeatClock {
   private readonly millis: number
   private readonly transaction: BeatTransaction
 
-  constructor(transaction: BeatTransaction, { beat, clock, seed, semantics, tempo }: Begun, hash: BeatClock["hash"]) {
+  constructor(transaction: BeatTransaction, { beat, clock, seed, semantics, tempo }: BeatStart, hash: BeatClock["hash"]) {
     this.beat = beat
     this.semantics = semantics
     this.clock = clock
@@ -82,16 +82,16 @@ export class BeatTransaction {
   /** Diagnostics, written at the commit. */
   readonly diagnostics: Array<Diagnostic> = []
   /** The signals that the beat itself sent. */
-  readonly sent: Array<Sent> = []
+  readonly sent: Array<BeatSignal> = []
   /** Durable runs with a new result, by their operations; those of the capture are taken when it ends. */
   resumed: Array<string> = []
   /** The signals that the beat queues. */
-  readonly queued: Array<Signal.Pending> = []
+  readonly queued: Array<Signal.PendingSignal> = []
   /** The number of sent signals that no enzyme awaits. */
   private count = 0
 
   /** The label rules of this beat are staged before. */
-  constructor(stage: Stage, begun: Begun, { bindings, clock, hash, mode }: Before) {
+  constructor(stage: Stage, begun: BeatStart, { bindings, clock, hash, mode }: Before) {
     this.stage = stage
     this.labels = Labels.read(stage.visible(Labels.ADDRESS.key))
     this.mode = mode
@@ -106,7 +106,7 @@ export class BeatTransaction {
   }
 
   /** Sends a signal of the beat itself. */
-  send(sent: Sent, pending: Signal.Pending): void {
+  send(sent: BeatSignal, pending: Signal.PendingSignal): void {
     this.sent.push(sent)
     this.queued.push(pending)
     if (sent.enzyme === undefined) this.count++

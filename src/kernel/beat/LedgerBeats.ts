@@ -27,7 +27,7 @@ import type { Launches } from "../../stage/Launches.ts"
 import type { BeatClock, View } from "../../stage/BeatClock.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
-import type { Begun } from "../model/Begun.ts"
+import type { BeatStart } from "../model/BeatStart.ts"
 import * as SliceTable from "../../ledger/SliceTable.ts"
 import { type Handling, isMerged } from "../model/InFlight.ts"
 import { lockOver, origin } from "../model/SpaceMode.ts"
@@ -61,7 +61,7 @@ export interface LedgerSpace {
 
 /** The captured parts of a beat that its ledgers need. */
 export interface LedgerInput {
-  readonly begun: Pick<Begun, "seed" | "inputs">
+  readonly begun: Pick<BeatStart, "seed" | "inputs">
   /** All runs of the beat, in the order of the agenda; empty until it is arranged. */
   readonly runs: ReadonlyArray<Handling>
 }
@@ -318,9 +318,9 @@ class OneLedgerBeat implements LedgerBeat {
     const { moment: { beat } } = this
     const { space, transaction: { labels }, transaction } = this.ledgers
     const sent = { id: `${beat}.${this.ledger.name}.${this.sent++}`, signal, target, payload }
-    const label = labels === undefined ? undefined : Signal.carried(labels.of(Address.ofKey(target)))
+    const label = labels === undefined ? undefined : Signal.labelOrNone(labels.of(Address.ofKey(target)))
     const waiting = Signal.make({ ...sent, at: undefined }, { origin: "run", depth, expected: beat + 1, to: undefined, awaits, label })
-    transaction.send({ ...sent, enzyme: awaits }, new Signal.Pending(space.number(), waiting))
+    transaction.send({ ...sent, enzyme: awaits }, new Signal.PendingSignal(space.number(), waiting))
   }
 
   bind({ awaits, cell, enzyme }: Attention): void {

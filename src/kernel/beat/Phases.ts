@@ -10,12 +10,12 @@
 import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { Stage } from "../../stage/Stage.ts"
-import type { Begun } from "../model/Begun.ts"
-import type { Queued } from "../model/Command.ts"
-import type { CapturedSignal, Handling, Outcome, Taken } from "../model/InFlight.ts"
+import type { BeatStart } from "../model/BeatStart.ts"
+import type { QueuedCommand } from "../model/Command.ts"
+import type { CapturedSignal, Handling, Outcome, TakenSignal } from "../model/InFlight.ts"
 import type { Steps } from "../model/ExternalChange.ts"
-import type { Retired } from "../journal/RetiredLine.ts"
-import type { ParkedNote } from "../model/Parked.ts"
+import type { ExpiredRecords } from "../journal/RetiredLine.ts"
+import type { ParkedNote } from "../model/ParkedSignals.ts"
 import type * as Signal from "../model/Signal.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 import type { BeatTransaction } from "./BeatTransaction.ts"
@@ -25,7 +25,7 @@ import type { DueTimers, LedgerBeats } from "./LedgerBeats.ts"
 export type BeatAnswer = (answer: number | SpaceStopped) => void
 
 /** A command that was done, and its reply. */
-export interface DoneCommand extends Queued {
+export interface DoneCommand extends QueuedCommand {
   readonly reply: unknown
 }
 
@@ -42,14 +42,14 @@ export interface CapturedCommands {
   /** The keys of the documents that a rollback restored. */
   readonly takenBack: ReadonlyArray<string>
   /** The dead letters that were sent again. */
-  readonly redelivered: ReadonlyArray<Signal.Pending>
+  readonly redelivered: ReadonlyArray<Signal.PendingSignal>
 }
 
 /**
  * A beat after its capture, before the first run.
  */
 export interface Captured {
-  readonly begun: Begun
+  readonly begun: BeatStart
   readonly stage: Stage
   readonly moment: BeatClock
   readonly labels: Labels | undefined
@@ -57,13 +57,13 @@ export interface Captured {
   readonly ledgers: LedgerBeats
   readonly commands: CapturedCommands
   /** The signals taken from the inbox, which gets them back if the beat is aborted. */
-  readonly taken: ReadonlyArray<Taken>
+  readonly taken: ReadonlyArray<TakenSignal>
   /** The timers that are due. */
   readonly timers: DueTimers
   /** Signals that a paused space parked since the previous beat. */
   readonly parked: ParkedNote | undefined
   /** Finished records to delete. */
-  readonly retired: ReadonlyArray<Retired>
+  readonly retired: ReadonlyArray<ExpiredRecords>
   /** The captured signals, in the order of the agenda. */
   readonly inputs: ReadonlyArray<CapturedSignal>
   /** All runs of the beat, in order. */

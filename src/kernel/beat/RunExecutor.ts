@@ -17,9 +17,9 @@ import type { ResumeRules } from "../inbox/Capture.ts"
 import type { SpaceMode } from "../model/SpaceMode.ts"
 import type { WaitingRuns } from "../inbox/WaitingRuns.ts"
 import type { Documents } from "../model/Documents.ts"
-import type { CapturedSignal, Handling, InFlight, Outcome, Taken, Waits } from "../model/InFlight.ts"
+import type { CapturedSignal, Handling, InFlight, Outcome, TakenSignal, Waits } from "../model/InFlight.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
-import type { Again, Heard, Pending, WaitingRun } from "../model/Signal.ts"
+import type { Again, Heard, PendingSignal, WaitingRun } from "../model/Signal.ts"
 import type { RunAbsent, RunState } from "../../durable/RunError.ts"
 import type { SliceAbsent } from "../../ledger/SliceTable.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
@@ -31,7 +31,7 @@ import type { RunHost } from "../watchdog/RunHost.ts"
 export type HeardBy = ReadonlyMap<InFlight, ReadonlyArray<Heard>>
 
 /** The part of a beat in which runs go on. */
-export interface Resuming {
+export interface ResumePhase {
   readonly mode: SpaceMode
   readonly stage: Stage
   /** The runs with a captured result, by the ids of their operations. */
@@ -43,13 +43,13 @@ export interface RunInput {
   /** `countOf` tells how many signals of a pair a run has heard. */
   readonly hearers: (flight: InFlight, countOf: (oid: string, pair: number) => number) => ReadonlyArray<Heard>
   /** Takes the next segment of a run that waits, by its operation. */
-  readonly resume: (oid: string, how: ResumeRules) => ReadonlyArray<Taken>
+  readonly resume: (oid: string, how: ResumeRules) => ReadonlyArray<TakenSignal>
 }
 
 /** The captured signals of a beat, with the segments of the runs that go on. */
 export interface HeardSignals {
   /** The segments come after further attempts and before new signals. */
-  readonly taken: ReadonlyArray<Taken>
+  readonly taken: ReadonlyArray<TakenSignal>
   readonly heard: HeardBy
   /** The outcome of a run without its enzyme: its end if it is cancelled at once; `undefined` otherwise. */
   readonly ended: (event: string, key: string) => Outcome | undefined
@@ -127,7 +127,7 @@ export interface RunSpace {
 /** The executor of the durable handlings of a space, live or in a replay. */
 export interface RunExecutor {
   /** Step 4: keeps the captured signals that runs hear, and takes the segments of runs with a result. */
-  readonly hear: (taken: ReadonlyArray<Taken>, transaction: Resuming, input: RunInput) => HeardSignals
+  readonly hear: (taken: ReadonlyArray<TakenSignal>, transaction: ResumePhase, input: RunInput) => HeardSignals
   /** Step 8: executes the next segment of a handling. */
   readonly run: (handling: Handling, draft: Draft, state: DurableState) => Promise<Outcome>
   /** Step 9: a run waits for results. Puts its segment into the log, and keeps the body. */
@@ -165,7 +165,7 @@ export interface DurableRuns {
    *
    * @throws PersistenceError where no run can go on
    */
-  readonly whole: (pending: Pending, store: LogStore & Pick<SpaceStore, "space">) => Pending
+  readonly whole: (pending: PendingSignal, store: LogStore & Pick<SpaceStore, "space">) => PendingSignal
   /** The runs of a store with a result that no beat has taken, and whether they end at once. */
   readonly noted: (store: Pick<SpaceStore, "below" | "read">) => Iterable<readonly [oid: string, isEnd: boolean]>
 }

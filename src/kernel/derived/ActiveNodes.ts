@@ -16,7 +16,7 @@ import type { Node } from "../../scheduler/graph/Node.ts"
 import * as PassiveEdges from "../../scheduler/run/PassiveEdges.ts"
 import * as Piece from "../../scheduler/definition/Piece.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Staged } from "../../stage/Stage.ts"
+import type { StagedDocument } from "../../stage/Stage.ts"
 import { isChange } from "../journal/Journal.ts"
 import type { NamedNode } from "../journal/Journal.ts"
 import { StoredObservations } from "./StoredObservations.ts"
@@ -183,7 +183,7 @@ export class ActiveNodes {
   }
 
   /** Adds the pieces that a beat started, removes the stopped ones, and adds blocked nodes whose place is free. */
-  take(changes: Iterable<Staged>, scheduler: SpaceScheduler | undefined): void {
+  take(changes: Iterable<StagedDocument>, scheduler: SpaceScheduler | undefined): void {
     for (const staged of changes) this.takeCell(staged, scheduler)
     if (!this.isFreed || scheduler === undefined) return
     this.isFreed = false
@@ -236,7 +236,7 @@ export class ActiveNodes {
   }
 
   /** A piece that stops while its module is absent does not return with the module. */
-  private takeCell({ address, after, before }: Staged, scheduler: SpaceScheduler | undefined): void {
+  private takeCell({ address, after, before }: StagedDocument, scheduler: SpaceScheduler | undefined): void {
     const found = Pieces.fromCell(address.key, after)
     if (found === undefined || !isChange(before, after)) return
     const { name, started } = found

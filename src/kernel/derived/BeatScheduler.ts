@@ -17,7 +17,7 @@ import type { Node, NodeRun } from "../../scheduler/graph/Node.ts"
 import type { GraphPage, GraphRequest } from "../../scheduler/view/Introspection.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Committed } from "../../stage/BeatClock.ts"
+import type { CommittedState } from "../../stage/BeatClock.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { Step } from "../model/ExternalChange.ts"
 import type { Delivery, DerivationPort, DerivedBeat, FactSink } from "./DerivationPort.ts"
@@ -26,7 +26,7 @@ import { NodeInspector } from "./NodeInspector.ts"
 import * as Derivation from "./DerivationPort.ts"
 import { FIRST, MAX_ROUNDS, PASS } from "./DerivationPort.ts"
 import type { NamedNode } from "../journal/Journal.ts"
-import type { Spent } from "../model/Begun.ts"
+import type { EffectTime } from "../model/BeatStart.ts"
 import type { NodeLine } from "../journal/NodeLine.ts"
 import { beatChanges } from "./StoredObservations.ts"
 import { isWatch, isWatchNode, WatchNodes } from "./WatchNodes.ts"
@@ -44,7 +44,7 @@ const noRows: ReadonlyArray<ObservationRow> = []
 
 /** The dependencies of the derived cells of one space. */
 export interface Dependencies {
-  readonly committed: Committed
+  readonly committed: CommittedState
   /** Makes the graph of the space. */
   readonly schedulers: Scheduler["Service"]
   /** Most characters of documents in memory. */
@@ -67,7 +67,7 @@ export interface Dependencies {
 export class BeatScheduler implements DerivationPort {
   private readonly active: ActiveNodes
   private readonly deps: Dependencies
-  private readonly committedState: Committed
+  private readonly committedState: CommittedState
   private scheduler: SpaceScheduler | undefined
   private readonly watchNodes = new WatchNodes()
   readonly inspector: NodeInspector
@@ -159,7 +159,7 @@ export class BeatScheduler implements DerivationPort {
   }
 
   /** The run times of effects in the newest committed beat. */
-  get spent(): ReadonlyArray<Spent> {
+  get spent(): ReadonlyArray<EffectTime> {
     return this.runTimes.spent
   }
 

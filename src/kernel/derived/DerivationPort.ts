@@ -17,7 +17,7 @@ import type { Value } from "../../cell/Value.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { Stage } from "../../stage/Stage.ts"
-import type { Begun } from "../model/Begun.ts"
+import type { BeatStart } from "../model/BeatStart.ts"
 import * as Failure from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/InFlight.ts"
 import type { Steps } from "../model/ExternalChange.ts"
@@ -50,7 +50,7 @@ export interface Delivery {
 export interface DerivedBeat {
   readonly stage: Stage
   readonly moment: BeatClock
-  readonly begun: Pick<Begun, "content" | "spent">
+  readonly begun: Pick<BeatStart, "content" | "spent">
   readonly labels: Labels | undefined
   /** The documents that a rollback took back, and the writes from outside under groups. */
   readonly commands: { readonly takenBack: ReadonlyArray<string>; readonly steps: Steps }
@@ -101,7 +101,7 @@ export const writerOf = (work: Pick<DerivedBeat, "runs">, line: number): number 
 export const GATED = "node/gated"
 
 /** The outcome of a handling that waits for a gate until then. */
-export const gated = (until: number): Outcome => {
+export const waitForGate = (until: number): Outcome => {
   const message = "What the run reads is derived by a node whose gate is closed. It runs when the gate opens"
   return { kind: "retry", tag: "Gated", code: GATED, message, until }
 }

@@ -58,7 +58,7 @@ export class HandlingReads {
   /** The outcome of a handling that read behind a closed gate. */
   parked(): Outcome | undefined {
     const { heldUntil } = this
-    return heldUntil === undefined ? undefined : Derivation.gated(heldUntil)
+    return heldUntil === undefined ? undefined : Derivation.waitForGate(heldUntil)
   }
 
   /** The isolated runs of the beat. */

@@ -13,7 +13,7 @@ import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"
 import { WriteSet } from "../../stage/write/WriteSet.ts"
-import type { Changed, Depth as Logged, Origins, Place } from "../../stage/write/ReadLog.ts"
+import type { EarlierChange, Depth as Logged, Origins, Place } from "../../stage/write/ReadLog.ts"
 
 /** An open gate. */
 const fresh = { throttledUntil: 0, debouncedUntil: 0, backoffUntil: 0, streak: 0, measured: 0, spent: 0 }
@@ -83,7 +83,7 @@ export class IsolatedGraph {
     return this.scheduler.ancestry().origins(read, depth)
   }
 
-  covers(place: Place, changes: ReadonlyArray<Changed>): boolean {
+  covers(place: Place, changes: ReadonlyArray<EarlierChange>): boolean {
     return this.scheduler.ancestry().covers(place, changes)
   }
 

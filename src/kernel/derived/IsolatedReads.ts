@@ -15,7 +15,7 @@ import type { BaseState } from "../../scheduler/graph/Locations.ts"
 import type { Node, NodeRun } from "../../scheduler/graph/Node.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Changed, Depth, Lineage, Origins, Place } from "../../stage/write/ReadLog.ts"
+import type { EarlierChange, Depth, Lineage, Origins, Place } from "../../stage/write/ReadLog.ts"
 import type { DerivedBeat } from "./DerivationPort.ts"
 import type { NodeLine } from "../journal/NodeLine.ts"
 import { IsolatedGraph } from "./IsolatedGraph.ts"
@@ -104,11 +104,11 @@ export class IsolatedReads implements Lineage {
     return this.ancestry?.isDerived(place) === true
   }
 
-  noticed(changes: ReadonlyArray<Changed>, run: number): ReadonlyArray<Changed> {
+  noticed(changes: ReadonlyArray<EarlierChange>, run: number): ReadonlyArray<EarlierChange> {
     return this.graphs.has(run) ? changes : this.ancestry?.noticed(changes) ?? []
   }
 
-  covers(place: Place, changes: ReadonlyArray<Changed>, run: number): boolean {
+  covers(place: Place, changes: ReadonlyArray<EarlierChange>, run: number): boolean {
     return this.graphs.get(run)?.covers(place, changes) === true || this.ancestry?.covers(place, changes) === true
   }
 }

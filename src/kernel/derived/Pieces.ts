@@ -31,16 +31,16 @@ export const FOLDER = "/sys/pieces"
 const BELOW = `${FOLDER}/`
 
 /** A started piece. */
-export interface Started {
+export interface StartedPiece {
   readonly module: string
   readonly inputs: Value
 }
 
 /** Started pieces by name, by module. */
-export type All = Map<string, Map<string, Started>>
+export type All = Map<string, Map<string, StartedPiece>>
 
 /** Stores a started piece; `undefined` removes it. */
-export const put = (all: All, name: string, started: Started | undefined): void => {
+export const put = (all: All, name: string, started: StartedPiece | undefined): void => {
   const module = Piece.moduleOf(name)
   if (started === undefined) return void all.get(module)?.delete(name)
   const here = all.get(module)
@@ -94,10 +94,10 @@ export const isCell = (key: string): boolean => key.startsWith(BELOW)
 export const fromCell = (
   key: string,
   document: Document | undefined
-): { readonly name: string; readonly started: Started | undefined } | undefined => {
+): { readonly name: string; readonly started: StartedPiece | undefined } | undefined => {
   if (!isCell(key)) return undefined
   const value = Codec.read(document, [])
-  return { name: key.slice(BELOW.length), started: isContainer(value) ? value as unknown as Started : undefined }
+  return { name: key.slice(BELOW.length), started: isContainer(value) ? value as unknown as StartedPiece : undefined }
 }
 
 /** The pieces with cells in the store. */
@@ -113,7 +113,7 @@ export const restore = (store: Pick<SpaceStore, "below">, documents: Documents):
 /** The node of a piece, if its module still makes one of this name. */
 export const nodeOf = (
   name: string,
-  { inputs }: Started,
+  { inputs }: StartedPiece,
   { hash, module }: { readonly module: Definition; readonly hash: (bytes: Uint8Array) => string }
 ): Definition | undefined => {
   try {

@@ -11,11 +11,11 @@ import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
 import { Load } from "../../scheduler/view/Load.ts"
 import type { Node } from "../../scheduler/graph/Node.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Measured } from "../../scheduler/run/Settle.ts"
+import type { RunMeasure } from "../../scheduler/run/Settle.ts"
 import * as Derivation from "./DerivationPort.ts"
-import type { Spent } from "../model/Begun.ts"
+import type { EffectTime } from "../model/BeatStart.ts"
 
-const noTime: ReadonlyArray<Spent> = []
+const noTime: ReadonlyArray<EffectTime> = []
 
 /** The host's timer in milliseconds, and the reporter of facts outside of beats. */
 interface Dependencies {
@@ -27,7 +27,7 @@ interface Dependencies {
  * The run times of the newest committed beat.
  */
 export class RunTimes {
-  private measured: ReadonlyMap<Node, Measured> = new Map()
+  private measured: ReadonlyMap<Node, RunMeasure> = new Map()
   /** Whether an uncommitted beat has counted the times. */
   private isCounted = false
   private readonly load = new Load()
@@ -48,7 +48,7 @@ export class RunTimes {
   }
 
   /** The times for the next capture: those of a millisecond or more. */
-  get spent(): ReadonlyArray<Spent> {
+  get spent(): ReadonlyArray<EffectTime> {
     if (this.measured.size === 0) return noTime
     return [...this.measured].flatMap(([{ definition: { name } }, { spent }]) => spent < 1 ? [] : [[name, Math.floor(spent)] as const])
   }
@@ -59,7 +59,7 @@ export class RunTimes {
   }
 
   /** A beat captured the times. They count once, even if beats are aborted. */
-  count(captured: ReadonlyArray<Spent>, { gates }: SpaceScheduler): void {
+  count(captured: ReadonlyArray<EffectTime>, { gates }: SpaceScheduler): void {
     if (this.isCounted) return
     this.isCounted = true
     const millis = new Map(captured)

@@ -8,7 +8,7 @@ import type { Document } from "../../cell/Document.ts"
 import type { BaseState } from "../../scheduler/graph/Locations.ts"
 import type { NodeRun } from "../../scheduler/graph/Node.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Committed } from "../../stage/BeatClock.ts"
+import type { CommittedState } from "../../stage/BeatClock.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { NodeLine } from "../journal/NodeLine.ts"
 import * as Derivation from "./DerivationPort.ts"
@@ -26,12 +26,12 @@ export class StagedOutputs {
   at = PASS
   /** Every run of the beat, in the order of completion. */
   lines: Array<NodeLine> = noLines as Array<NodeLine>
-  private readonly committed: Committed
+  private readonly committed: CommittedState
   private stage: Stage | undefined
   /** Keys that runs changed since the last call of `flush`, each with its line. */
   private written = new Map<string, number>()
 
-  constructor(committed: Committed) {
+  constructor(committed: CommittedState) {
     this.committed = committed
   }
 

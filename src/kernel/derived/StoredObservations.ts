@@ -15,8 +15,8 @@ import type { ObservationRow } from "../../persistence/Persistence.ts"
 import type { Locations } from "../../scheduler/graph/Locations.ts"
 import { type Observation, type ObservedRead, outputsOf } from "../../scheduler/run/Persistence.ts"
 import { FOLDER } from "../../stage/Content.ts"
-import type { Committed } from "../../stage/BeatClock.ts"
-import type { Staged } from "../../stage/Stage.ts"
+import type { CommittedState } from "../../stage/BeatClock.ts"
+import type { StagedDocument } from "../../stage/Stage.ts"
 import type { DerivedBeat } from "./DerivationPort.ts"
 import { others, type Step, type Steps } from "../model/ExternalChange.ts"
 
@@ -49,7 +49,7 @@ export interface BeatChanges {
 
 /** The changes of the beat in progress, from its stage and from a graph. */
 export const beatChanges = (
-  committed: Committed,
+  committed: CommittedState,
   locations: Locations,
   work: () => Pick<DerivedBeat, "commands" | "stage"> | undefined
 ): BeatChanges => ({
@@ -186,7 +186,7 @@ export class StoredObservations {
   }
 
   /** Marks the readers of a beat's changes; changes under groups by their steps. */
-  mark(changes: Iterable<Staged>, steps: Steps): void {
+  mark(changes: Iterable<StagedDocument>, steps: Steps): void {
     for (const { address, after, before } of changes) {
       for (const { name, place } of this.byKey.get(address.key) ?? []) {
         const kept = this.byName.get(name)

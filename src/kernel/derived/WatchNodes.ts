@@ -6,7 +6,7 @@
 import type * as Address from "../../cell/Address.ts"
 import * as Reaction from "../../scheduler/definition/Reaction.ts"
 import type { Node } from "../../scheduler/graph/Node.ts"
-import { seen } from "../../scheduler/run/Persistence.ts"
+import { observationOf } from "../../scheduler/run/Persistence.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 
 /** The prefix of their names. No module's name can have it. */
@@ -56,5 +56,5 @@ export class WatchNodes {
 /** An effect that has seen the place already. It demands the derived value, and costs no beat without one. */
 const demand = (scheduler: SpaceScheduler, name: string, address: Address.Address): void => {
   const watch = { ...Reaction.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
-  scheduler.resume(watch, seen(watch, address))
+  scheduler.resume(watch, observationOf(watch, address))
 }

@@ -155,7 +155,7 @@ export class HistoricStore implements SpaceStore {
   }
 
   /** Prepares the beat of a recorded entry. The content that it captured is visible to runs from now on. */
-  load({ content = [], made = [] }: Pick<Journal.Parsed, "content" | "made">): void {
+  load({ content = [], made = [] }: Pick<Journal.Entry, "content" | "made">): void {
     this.past.see(content)
     this.recorded = new Set(made)
   }

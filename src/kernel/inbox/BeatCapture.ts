@@ -4,13 +4,13 @@
  * @module
  */
 import * as Registry from "../../registry/Registry.ts"
-import type { Start } from "../model/Begun.ts"
+import type { Start } from "../model/BeatStart.ts"
 import { type HeldSignals, isHeld } from "../model/HeldSignals.ts"
-import type { Backlog, Taken } from "../model/InFlight.ts"
+import type { Backlog, TakenSignal } from "../model/InFlight.ts"
 import type { Limits } from "../model/Limits.ts"
-import { pairAgain, type Pending, size } from "../model/Signal.ts"
+import { pairAgain, type PendingSignal, size } from "../model/Signal.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import { attemptOf, type Beginning, type Capture, isFull, laneOf, looks, type ResumeRules } from "./Capture.ts"
+import { attemptOf, type CaptureStart, type Capture, isFull, laneOf, looks, type ResumeRules } from "./Capture.ts"
 import type { Discards } from "./Discards.ts"
 import type { OpenEvents } from "./OpenEvents.ts"
 import { type Head, type PriorityClass, takeFrom } from "./PriorityClass.ts"
@@ -26,8 +26,8 @@ interface Queues {
   parked: number
   readonly runs: WaitingRuns
   readonly waiting: SignalBuffer
-  readonly classOf: (pending: Pick<Pending, "urgent">) => PriorityClass
-  readonly count: (pending: Pending, sign: 1 | -1) => void
+  readonly classOf: (pending: Pick<PendingSignal, "urgent">) => PriorityClass
+  readonly count: (pending: PendingSignal, sign: 1 | -1) => void
   readonly open: (mode: SpaceMode.SpaceMode) => ReadonlyArray<PriorityClass>
   readonly resumeRun: (oid: string, fired?: undefined, isEnd?: boolean) => void
   readonly ripen: (start: Start, limits: Limits) => void
@@ -40,7 +40,7 @@ export class BeatCapture {
   private readonly queues: Queues
   private readonly events: OpenEvents
   /** The input of an aborted beat, which the next beat takes again. */
-  private left: ReadonlyArray<Taken> | undefined
+  private left: ReadonlyArray<TakenSignal> | undefined
   /** The capture of the newest beat, unless that took the input of an aborted one. */
   private current: Capture | undefined
 
@@ -55,7 +55,7 @@ export class BeatCapture {
   }
 
   /** Takes the input of one beat. */
-  take(start: Start, limits: Limits, { mode, resolve }: Beginning): ReadonlyArray<Taken> {
+  take(start: Start, limits: Limits, { mode, resolve }: CaptureStart): ReadonlyArray<TakenSignal> {
     this.queues.backlog.begin(limits)
     this.current = undefined
     if (this.left !== undefined) {
@@ -84,7 +84,7 @@ export class BeatCapture {
   }
 
   /** Takes the next segment of a durable run into the beat in progress, if it has room. */
-  readonly run = (oid: string, { isEnd, mode }: ResumeRules): ReadonlyArray<Taken> => {
+  readonly run = (oid: string, { isEnd, mode }: ResumeRules): ReadonlyArray<TakenSignal> => {
     this.queues.resumeRun(oid, undefined, isEnd)
     const { current } = this
     const length = current?.taken.length ?? 0
@@ -156,7 +156,7 @@ export class BeatCapture {
   }
 
   /** Takes a signal into the beat, unless its pair is taken. Equal impulses share their runs. */
-  private depart({ lane }: Head, pending: Pending, capture: Capture): boolean {
+  private depart({ lane }: Head, pending: PendingSignal, capture: Capture): boolean {
     const { signal } = pending
     const holder = capture.pairs.get(signal.pair)
     if (holder === "taken" || (holder === "impulse" && signal.event)) return false
@@ -165,7 +165,7 @@ export class BeatCapture {
     return true
   }
 
-  private put(taken: Taken, capture: Capture): void {
+  private put(taken: TakenSignal, capture: Capture): void {
     capture.taken.push(taken)
     this.queues.discards.taken(taken.pending.seq)
     if (taken.pending.again?.why === "gate") this.queues.parked--
@@ -175,5 +175,5 @@ export class BeatCapture {
   }
 
   /** Returns the input of an aborted beat, in the same order. */
-  putBack(taken: ReadonlyArray<Taken>): void { this.left = taken }
+  putBack(taken: ReadonlyArray<TakenSignal>): void { this.left = taken }
 }

@@ -4,14 +4,14 @@
  * @module
  */
 import type { Lane, Resolution } from "../../registry/Registry.ts"
-import type { Taken } from "../model/InFlight.ts"
+import type { TakenSignal } from "../model/InFlight.ts"
 import type { Limits } from "../model/Limits.ts"
 import type { Queue } from "../../registry/Queue.ts"
 import type * as SpaceMode from "../model/SpaceMode.ts"
-import type { Again, Pending, Signal } from "../model/Signal.ts"
+import type { Again, PendingSignal, Signal } from "../model/Signal.ts"
 
 /** The mode at the begin of a capture, and the resolution of signals. */
-export interface Beginning {
+export interface CaptureStart {
   readonly mode: SpaceMode.SpaceMode
   readonly resolve: (signal: Signal) => Resolution
 }
@@ -24,7 +24,7 @@ export interface ResumeRules {
 
 /** The signals that the beat has taken so far. */
 export interface Capture {
-  readonly taken: Array<Taken>
+  readonly taken: Array<TakenSignal>
   /** Characters of the taken signals. */
   bytes: number
   /** The pairs of the beat. Equal impulses may share a pair; a `taken` pair admits no further signal. */
@@ -60,7 +60,7 @@ export const laneOf = ({ label, pair, target = "" }: Signal, lane: Lane): string
 }
 
 /** The attempt of a queued retry. */
-export const attemptOf = ({ again, seq }: Pending): Again => {
+export const attemptOf = ({ again, seq }: PendingSignal): Again => {
   if (again === undefined) throw new TypeError(`number ${seq} is no attempt`)
   return again
 }

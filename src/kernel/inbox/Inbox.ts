@@ -10,11 +10,11 @@
  */
 import type { Resolution } from "../../registry/Registry.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
-import type { Start } from "../model/Begun.ts"
+import type { Start } from "../model/BeatStart.ts"
 import { HeldSignals, isHeld } from "../model/HeldSignals.ts"
 import { Backlog } from "../model/InFlight.ts"
 import { defaults, type Limits } from "../model/Limits.ts"
-import { type Pending, type Signal, size } from "../model/Signal.ts"
+import { type PendingSignal, type Signal, size } from "../model/Signal.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import { BeatCapture } from "./BeatCapture.ts"
 import { looks } from "./Capture.ts"
@@ -51,7 +51,7 @@ export class Inbox {
   readonly discards = new Discards()
   readonly due = new DueTimers()
   /** Delayed signals that are due in a detached space. */
-  private readonly detained: Array<Pick<Pending, "seq" | "urgent">> = []
+  private readonly detained: Array<Pick<PendingSignal, "seq" | "urgent">> = []
   /** Signals whose enzymes are all absent, and runs whose module is. */
   readonly held = new HeldSignals()
   /** Number of handlings that wait for a node's time gate. */
@@ -104,20 +104,20 @@ export class Inbox {
     }
   }
 
-  classOf({ urgent }: Pick<Pending, "urgent">): PriorityClass { return urgent ? this.urgent : this.normal }
+  classOf({ urgent }: Pick<PendingSignal, "urgent">): PriorityClass { return urgent ? this.urgent : this.normal }
 
   /** The classes that are captured in this mode. */
   open({ gated }: SpaceMode.SpaceMode): ReadonlyArray<PriorityClass> { return gated ? [this.urgent] : [this.urgent, this.normal] }
 
   /** Adds a signal from outside, or one that a beat sent. */
-  push(pending: Pending): void {
+  push(pending: PendingSignal): void {
     this.enqueue(pending)
     if (pending.due === undefined) this.classOf(pending).fresh.push(pending.seq)
     else this.waits.add(pending)
   }
 
   /** Adds a handling for another attempt. */
-  repeat(pending: Pending): void {
+  repeat(pending: PendingSignal): void {
     const { again, seq } = pending
     this.enqueue(pending)
     if (again?.why === "gate") this.parked++
@@ -131,14 +131,14 @@ export class Inbox {
     queues.lost(seq, again, isLock)
   }
 
-  private enqueue(pending: Pending): void {
+  private enqueue(pending: PendingSignal): void {
     this.waiting.add(pending)
     this.count(pending, 1)
     if (pending.signal.qos === "discard") this.discards.add(pending.seq)
   }
 
   /** Restores a stored signal or attempt to its queue. */
-  restore(pending: Pending): void {
+  restore(pending: PendingSignal): void {
     const { again, signal } = pending
     if (again?.lane !== undefined) this.events.lanes.hold(again.lane)
     if (again !== undefined) return this.repeat(pending)
@@ -167,7 +167,7 @@ export class Inbox {
   }
 
   /** Counts a signal that arrives or leaves. */
-  count({ again, signal }: Pending, sign: 1 | -1): void {
+  count({ again, signal }: PendingSignal, sign: 1 | -1): void {
     // A run that waits has been handled in part, and takes no room of new signals.
     if (again?.why === "segment") return
     const waiting = signal.origin === "run" ? this.backlog : this.volume

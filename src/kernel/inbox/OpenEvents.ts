@@ -5,7 +5,7 @@
  */
 import type { Lane } from "../../registry/Registry.ts"
 import { type Backlog, InFlight } from "../model/InFlight.ts"
-import type { Pending, Signal } from "../model/Signal.ts"
+import type { PendingSignal, Signal } from "../model/Signal.ts"
 import { attemptOf, laneOf } from "./Capture.ts"
 import { ChurnMap } from "./ChurnMap.ts"
 import type { Discards } from "./Discards.ts"
@@ -18,7 +18,7 @@ interface Queues {
   readonly backlog: Backlog
   readonly discards: Discards
   readonly waiting: SignalBuffer
-  readonly classOf: (pending: Pick<Pending, "urgent">) => PriorityClass
+  readonly classOf: (pending: Pick<PendingSignal, "urgent">) => PriorityClass
 }
 
 /**
@@ -47,7 +47,7 @@ export class OpenEvents {
   }
 
   /** The in-flight event of another attempt: from memory, or from the rows of its signal. */
-  of(pending: Pending): InFlight {
+  of(pending: PendingSignal): InFlight {
     const { signal } = pending
     const known = this.flights.get(signal.id)
     if (known !== undefined) return known

@@ -10,7 +10,7 @@
 import { Backlog } from "../model/InFlight.ts"
 import type { Limits } from "../model/Limits.ts"
 import { Queue } from "../../registry/Queue.ts"
-import { type Pending, size } from "../model/Signal.ts"
+import { type PendingSignal, size } from "../model/Signal.ts"
 import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
 
 /** Most signals of one delivery. */
@@ -49,7 +49,7 @@ export class OutboxQueue {
   }
 
   /** Adds a signal at the end of the queue of its space. */
-  add(pending: Pending): void {
+  add(pending: PendingSignal): void {
     const { space } = pending.signal.to!
     const queue = this.queues.get(space) ?? new Queue<number>()
     this.queues.set(space, queue)
@@ -63,8 +63,8 @@ export class OutboxQueue {
    *
    * @throws PersistenceError
    */
-  next(space: string): ReadonlyArray<Pending> {
-    const batch: Array<Pending> = []
+  next(space: string): ReadonlyArray<PendingSignal> {
+    const batch: Array<PendingSignal> = []
     let bytes = 0
     for (const seq of this.queues.get(space)?.first(Math.min(BATCH, this.limits.captureSignals)) ?? []) {
       const pending = this.waiting.at(seq)
@@ -76,7 +76,7 @@ export class OutboxQueue {
   }
 
   /** Removes the first signals of the queue of a space. */
-  over(space: string, pendings: ReadonlyArray<Pending>): void {
+  over(space: string, pendings: ReadonlyArray<PendingSignal>): void {
     const queue = this.queues.get(space)
     for (const pending of pendings) {
       queue?.shift()
@@ -92,7 +92,7 @@ export class OutboxQueue {
     return this.queues.has(space)
   }
 
-  private count({ signal }: Pending, sign: 1 | -1): void {
+  private count({ signal }: PendingSignal, sign: 1 | -1): void {
     this.backlog.signals += sign
     this.backlog.bytes += sign * size(signal)
   }

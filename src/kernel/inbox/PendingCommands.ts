@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Queued, sizeOf } from "../model/Command.ts"
+import { type QueuedCommand, sizeOf } from "../model/Command.ts"
 import type { Limits } from "../model/Limits.ts"
 import type { InputVolume } from "./InputVolume.ts"
 
@@ -11,7 +11,7 @@ import type { InputVolume } from "./InputVolume.ts"
  * The commands of one space, in the order of their arrival. They leave when the beat that executed them commits.
  */
 export class PendingCommands {
-  private readonly queued: Array<Queued> = []
+  private readonly queued: Array<QueuedCommand> = []
   private readonly volume: InputVolume
 
   constructor(volume: InputVolume) {
@@ -22,12 +22,12 @@ export class PendingCommands {
     return this.queued.length
   }
 
-  all(): ReadonlyArray<Queued> {
+  all(): ReadonlyArray<QueuedCommand> {
     return this.queued
   }
 
   /** Adds a command, or returns the limit that it would exceed. */
-  offer(queued: Queued, limits: Limits): string | undefined {
+  offer(queued: QueuedCommand, limits: Limits): string | undefined {
     const size = sizeOf(queued.command)
     const limit = this.volume.limitFor(size, limits)
     if (limit !== undefined) return limit
@@ -38,16 +38,16 @@ export class PendingCommands {
   }
 
   /** Removes a command that no beat has captured; returns whether it was there. */
-  withdraw(queued: Queued): boolean {
+  withdraw(queued: QueuedCommand): boolean {
     const at = this.queued.indexOf(queued)
     if (at >= 0) this.remove(at, 1)
     return at >= 0
   }
 
   /** The commands of the next beat: the oldest pending part. They stay until that beat is committed. */
-  next(limits: Limits): ReadonlyArray<Queued> {
+  next(limits: Limits): ReadonlyArray<QueuedCommand> {
     let bytes = 0
-    const isOver = ({ command }: Queued, i: number) =>
+    const isOver = ({ command }: QueuedCommand, i: number) =>
       i >= limits.captureSignals || (bytes += sizeOf(command)) > limits.captureBytes && i > 0
     const end = this.queued.findIndex(isOver)
     return end < 0 ? this.queued.slice() : this.queued.slice(0, end)

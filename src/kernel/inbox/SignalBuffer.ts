@@ -13,7 +13,7 @@ import { PersistenceError, StoreDamaged } from "../../persistence/PersistenceErr
 import { ChurnMap } from "./ChurnMap.ts"
 import type { Limits } from "../model/Limits.ts"
 import type { Signal } from "../model/Signal.ts"
-import { Pending, size } from "../model/Signal.ts"
+import { PendingSignal, size } from "../model/Signal.ts"
 
 /** Rows of one read-ahead, and the largest step between numbers that counts as sequential. */
 const AHEAD = 32
@@ -29,7 +29,7 @@ export class SignalBuffer {
   private readonly rows: Rows | undefined
   private readonly limits: Pick<Limits, "captureSignals" | "captureBytes">
   /** The signals in memory by number, and their characters. */
-  private readonly resident = new ChurnMap<number, Pending>()
+  private readonly resident = new ChurnMap<number, PendingSignal>()
   private bytes = 0
   /** Texts of the last read-ahead by number, and the highest number read. */
   private ahead: ReadonlyMap<number, string> = new Map()
@@ -52,7 +52,7 @@ export class SignalBuffer {
   }
 
   /** Adds a pending signal. */
-  add(pending: Pending): void {
+  add(pending: PendingSignal): void {
     const { signal, stored } = pending
     if (stored) this.addRow(pending)
     else if (signal.origin !== "run") this.unsaved.set(signal.id, signal)
@@ -65,7 +65,7 @@ export class SignalBuffer {
   }
 
   /** The signal of a sequence number. */
-  at(seq: number): Pending {
+  at(seq: number): PendingSignal {
     const known = this.resident.get(seq)
     if (known !== undefined) return known
     const pending = this.revive(seq, this.ahead.get(seq) ?? this.fetch(seq))
@@ -74,7 +74,7 @@ export class SignalBuffer {
   }
 
   /** A beat takes the signal. Its row stays until that beat is committed. */
-  take(pending: Pending): void {
+  take(pending: PendingSignal): void {
     if (pending.stored) this.leaving++
     if (pending.stored && pending.signal.own !== undefined) this.taken.push(pending.seq)
     this.drop(pending)
@@ -90,7 +90,7 @@ export class SignalBuffer {
   }
 
   /** Arrived, uncaptured signals have their rows now. */
-  saved(pendings: ReadonlyArray<Pending>): void {
+  saved(pendings: ReadonlyArray<PendingSignal>): void {
     for (let i = pendings.length - 1; i >= 0; i--) {
       const pending = pendings[i]!
       // A signal that the beat in progress took stays findable here until `done`.
@@ -128,7 +128,7 @@ export class SignalBuffer {
     for (const seq of this.owned.keys()) {
       if (this.owned.get(seq) !== hash) continue
       const row = this.resident.has(seq) ? undefined : this.rows?.queued(seq, 1).find((row) => row.seq === seq)
-      const signal = this.resident.get(seq)?.signal ?? (row && Pending.fromRow(row).signal)
+      const signal = this.resident.get(seq)?.signal ?? (row && PendingSignal.fromRow(row).signal)
       if (signal?.own === own) ids.push(signal.id)
     }
     for (const { id, own: other } of this.unsaved.values()) if (other === own) ids.push(id)
@@ -136,12 +136,12 @@ export class SignalBuffer {
   }
 
   /** All rows of an id. */
-  named(id: string): ReadonlyArray<Pending> {
-    return this.stored === 0 ? [] : this.rows?.waiting(id).map(Pending.fromRow) ?? []
+  named(id: string): ReadonlyArray<PendingSignal> {
+    return this.stored === 0 ? [] : this.rows?.waiting(id).map(PendingSignal.fromRow) ?? []
   }
 
   /** Records the row of a pending signal. An attempt is found by the receipt of its event. */
-  private addRow({ again, seq, signal: { own } }: Pending): void {
+  private addRow({ again, seq, signal: { own } }: PendingSignal): void {
     this.stored++
     if (own !== undefined && again === undefined) this.owned.set(seq, hashOf(own))
   }
@@ -157,9 +157,9 @@ export class SignalBuffer {
     return row.text
   }
 
-  private revive(seq: number, text: string): Pending {
+  private revive(seq: number, text: string): PendingSignal {
     try {
-      return Pending.fromRow({ seq, text })
+      return PendingSignal.fromRow({ seq, text })
     } catch {
       throw this.damaged(seq, "no signal")
     }
@@ -173,12 +173,12 @@ export class SignalBuffer {
     return this.rows !== undefined && (this.resident.size > this.limits.captureSignals || this.bytes > this.limits.captureBytes)
   }
 
-  private keep(pending: Pending): void {
+  private keep(pending: PendingSignal): void {
     this.resident.set(pending.seq, pending)
     this.bytes += size(pending.signal)
   }
 
-  private drop(pending: Pending): void {
+  private drop(pending: PendingSignal): void {
     if (this.resident.delete(pending.seq)) this.bytes -= size(pending.signal)
   }
 

@@ -9,7 +9,7 @@
  */
 import { Heap } from "../../cell/Heap.ts"
 import type { Timer as LedgerTimer, TimerChange } from "../../stage/CellTimers.ts"
-import type { Pending } from "../model/Signal.ts"
+import type { PendingSignal } from "../model/Signal.ts"
 
 /** The clock time at which a timer needs the next beat, and the beat number that it has to reach. */
 export interface NextDue {
@@ -35,7 +35,7 @@ type MomentTimer = Timer & { readonly moment: number }
 type BeatTimer = Timer & { readonly beat: number }
 
 /** The arguments of `add`. */
-export type NewTimer = Pick<Pending, "seq" | "due" | "again"> & {
+export type NewTimer = Pick<PendingSignal, "seq" | "due" | "again"> & {
   readonly timer?: LedgerTimer
   readonly urgent?: boolean
 }

@@ -8,7 +8,7 @@
 import { Heap } from "../../cell/Heap.ts"
 import type { Timer } from "../../stage/CellTimers.ts"
 import type { ListedPairs, Pair } from "../../durable/Pairs.ts"
-import { type Heard, MAX_HEARD, type Pending, type Signal } from "../model/Signal.ts"
+import { type Heard, MAX_HEARD, type PendingSignal, type Signal } from "../model/Signal.ts"
 import { Hearers } from "./Hearers.ts"
 import type { TimerQueue } from "./TimerQueue.ts"
 
@@ -82,7 +82,7 @@ export class WaitingRuns {
   }
 
   /** Adds a run, with a timer for each of its due times. Returns false if the row repeats a segment, or is of no run. */
-  add({ again, seq, urgent }: Pending): boolean {
+  add({ again, seq, urgent }: PendingSignal): boolean {
     const found = again?.run
     if (found === undefined) return false
     const run = this.runs.get(found.oid) ?? this.begin(found.oid, again?.enzyme ?? "")

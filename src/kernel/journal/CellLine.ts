@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Staged } from "../../stage/Stage.ts"
+import type { StagedDocument } from "../../stage/Stage.ts"
 
 /** One changed document: its writers, and its value before and after. */
 export type CellLine =
@@ -18,7 +18,7 @@ export interface CellRecord {
 }
 
 /** The line of a changed document, as JSON text. */
-export const write = ({ address, after, before, writers }: Staged): string =>
+export const write = ({ address, after, before, writers }: StagedDocument): string =>
   `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
 
 /** The changed document of a line. */

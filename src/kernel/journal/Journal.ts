@@ -21,13 +21,13 @@ import type { Isolation } from "../../registry/Enzyme.ts"
 import { byLine, type Standpoint } from "../../scheduler/definition/Standpoint.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import * as Semantics from "../../stage/Semantics.ts"
-import type { Staged } from "../../stage/Stage.ts"
+import type { StagedDocument } from "../../stage/Stage.ts"
 import * as CellLine from "./CellLine.ts"
 import * as Commands from "../model/Command.ts"
-import type { Spent } from "../model/Begun.ts"
+import type { EffectTime } from "../model/BeatStart.ts"
 import type { CapturedSignal, Handling } from "../model/InFlight.ts"
 import * as InputLine from "./InputLine.ts"
-import type { ParkedNote } from "../model/Parked.ts"
+import type { ParkedNote } from "../model/ParkedSignals.ts"
 import * as NodeLine from "./NodeLine.ts"
 import * as RetiredLine from "./RetiredLine.ts"
 import * as RunLine from "./RunLine.ts"
@@ -63,7 +63,7 @@ export interface Facts {
   /** The number of registrations and withdrawals that took effect with this beat. */
   readonly activated: number
   /** The run times of effects in the previous beat, if long enough to be measured. */
-  readonly spent: ReadonlyArray<Spent>
+  readonly spent: ReadonlyArray<EffectTime>
   /** Digests of content stored since the previous entry. */
   readonly content: ReadonlyArray<string>
   readonly commands: ReadonlyArray<Commands.Command>
@@ -83,10 +83,10 @@ export interface Facts {
   /** Signals that a pause has parked since the previous entry. */
   readonly parked: ParkedNote | undefined
   /** Expired records. */
-  readonly retired: ReadonlyArray<RetiredLine.Retired>
+  readonly retired: ReadonlyArray<RetiredLine.ExpiredRecords>
   /** Signals that the beat itself sent. */
-  readonly sent: ReadonlyArray<SentLine.Sent>
-  readonly changes: ReadonlyArray<Staged>
+  readonly sent: ReadonlyArray<SentLine.BeatSignal>
+  readonly changes: ReadonlyArray<StagedDocument>
   /** Digests of new content that the beat made, including the texts of modules. */
   readonly made: ReadonlyArray<string>
   /** The confidential labels, if there are any. */
@@ -111,7 +111,7 @@ const BEGIN = `{"v":${VERSION},`
  */
 export const entry = (facts: Facts): string => {
   let text = `${BEGIN}"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
-  const semantics = Semantics.told(facts)
+  const semantics = Semantics.fieldOf(facts)
   if (semantics !== undefined) text += `,"semantics":${semantics}`
   if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
   for (const [field, input] of facts.inputs) text += `,"${field}":${input}`
@@ -125,7 +125,7 @@ export const entry = (facts: Facts): string => {
   let i = 0
   for (const captured of facts.captured) {
     text += i === 0 ? InputLine.write(captured) : `,${InputLine.write(captured)}`
-    runs = RunLine.joined(runs, RunLine.write(captured, i))
+    runs = RunLine.join(runs, RunLine.write(captured, i))
     i++
   }
   text += `],"runs":[${runs}]`
@@ -157,7 +157,7 @@ export const entry = (facts: Facts): string => {
 const addresses = (hashes: ReadonlyArray<string>): string => JSON.stringify(hashes.map((hash) => CONTENT + hash))
 
 /** The hashed part of a row's text. */
-export const hashed = (text: string): string => {
+export const hashedText = (text: string): string => {
   const end = text.indexOf("\n")
   return end < 0 ? text : text.slice(0, end)
 }
@@ -178,7 +178,7 @@ const asides = ({ nodes, runs }: Facts): string | undefined => {
 }
 
 /** A decoded entry. */
-export interface Parsed {
+export interface Entry {
   readonly beat: number
   readonly prev: string
   readonly clock: number
@@ -189,7 +189,7 @@ export interface Parsed {
   /** Absent for `snapshot`. */
   readonly isolation?: Isolation
   readonly activated?: number
-  readonly spent?: ReadonlyArray<Spent>
+  readonly spent?: ReadonlyArray<EffectTime>
   readonly content?: ReadonlyArray<string>
   readonly control?: ReadonlyArray<Commands.CommandLine>
   readonly in: ReadonlyArray<InputLine.InputLine>
@@ -224,11 +224,11 @@ interface SecondLine {
  *
  * @throws PersistenceError for an entry of another version
  */
-export const parse = (text: string): Parsed => {
+export const parse = (text: string): Entry => {
   checkVersion(text)
-  const line = hashed(text)
+  const line = hashedText(text)
   const aside = text.length > line.length ? JsonParser.parse(text.slice(line.length + 1)) as SecondLine : undefined
-  const entry = JsonParser.parse(line) as Omit<Parsed, "semantics"> & { readonly semantics?: number }
+  const entry = JsonParser.parse(line) as Omit<Entry, "semantics"> & { readonly semantics?: number }
   const { content, made } = entry
   return {
     ...entry,
@@ -247,7 +247,7 @@ export const parse = (text: string): Parsed => {
  */
 export const checkVersion = (text: string, space?: string): void => {
   if (text.startsWith(BEGIN)) return
-  const { beat, v } = JsonParser.parse(hashed(text)) as { readonly beat: number; readonly v?: unknown }
+  const { beat, v } = JsonParser.parse(hashedText(text)) as { readonly beat: number; readonly v?: unknown }
   if (v !== VERSION) throw new PersistenceError({ reason: new JournalVersion({ space, beat, found: v, reads: VERSION }) })
 }
 
@@ -268,7 +268,7 @@ export const checkSemantics = (text: string, { beat, space }: { readonly beat: n
 }
 
 /** The captured input of a ledger, by its field; `undefined` if the beat did not use it. */
-export const inputOf = (entry: Parsed, field: string): unknown => (entry as Parsed & Readonly<Record<string, unknown>>)[field]
+export const inputOf = (entry: Entry, field: string): unknown => (entry as Entry & Readonly<Record<string, unknown>>)[field]
 
 const digest = (address: string): string => address.slice(CONTENT.length)
 

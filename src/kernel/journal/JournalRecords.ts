@@ -27,7 +27,7 @@ import * as SpaceSchema from "../model/SpaceSchema.ts"
 import * as Titles from "../model/Titles.ts"
 
 /** A sent signal; `run` is `undefined` if the beat itself sent it. */
-export interface Sending {
+export interface SignalSend {
   readonly signal: SentRecord
   readonly run: RunRecord | undefined
 }
@@ -35,17 +35,17 @@ export interface Sending {
 /**
  * Decodes the captured signals of an entry.
  */
-export const inputsOf = (entry: Journal.Parsed): ReadonlyArray<InputRecord> => entry.in.map(InputLine.read)
+export const inputsOf = (entry: Journal.Entry): ReadonlyArray<InputRecord> => entry.in.map(InputLine.read)
 
 /**
  * Decodes the handlings of an entry.
  */
-export const runsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => entry.runs.map(RunLine.read)
+export const runsOf = (entry: Journal.Entry): ReadonlyArray<RunRecord> => entry.runs.map(RunLine.read)
 
 /**
  * Decodes the runs of an entry, by their numbers: handlings without a run of their own are left out.
  */
-export const ownRunsOf = (entry: Journal.Parsed): ReadonlyArray<RunRecord> => runsOf(entry).filter(isOwn)
+export const ownRunsOf = (entry: Journal.Entry): ReadonlyArray<RunRecord> => runsOf(entry).filter(isOwn)
 
 /**
  * Tests whether a handling has a run of its own.
@@ -78,8 +78,8 @@ export const enzymeOf = (run: RunRecord): string => {
 /**
  * Returns all signals sent in a beat, by their ids.
  */
-export const sentIn = (entry: Journal.Parsed): ReadonlyMap<string, Sending> => {
-  const sent = new Map<string, Sending>()
+export const sentIn = (entry: Journal.Entry): ReadonlyMap<string, SignalSend> => {
+  const sent = new Map<string, SignalSend>()
   for (const run of runsOf(entry)) if ("sent" in run) for (const signal of run.sent) sent.set(signal.id, { signal, run })
   for (const signal of sentByBeat(entry)) sent.set(signal.id, { signal, run: undefined })
   return sent
@@ -88,12 +88,12 @@ export const sentIn = (entry: Journal.Parsed): ReadonlyMap<string, Sending> => {
 /**
  * Decodes the signals that the beat itself sent.
  */
-export const sentByBeat = ({ sent = [] }: Journal.Parsed): ReadonlyArray<SentRecord> => sent.map(SentLine.read)
+export const sentByBeat = ({ sent = [] }: Journal.Entry): ReadonlyArray<SentRecord> => sent.map(SentLine.read)
 
 /**
  * Decodes the changed documents of an entry.
  */
-export const cellsOf = (entry: Journal.Parsed): ReadonlyArray<CellRecord> => entry.cells.map(CellLine.read)
+export const cellsOf = (entry: Journal.Entry): ReadonlyArray<CellRecord> => entry.cells.map(CellLine.read)
 
 /**
  * Returns the modules that became active in a beat, from the cells that its capture wrote.
@@ -110,7 +110,7 @@ export const descriptionsOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<
 /**
  * Returns the titles of enzymes, and the parts of the schema of the space, that changed from a beat on.
  */
-export const titlesOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Titles.Titled> =>
+export const titlesOf = (cells: ReadonlyArray<CellRecord>): ReadonlyArray<Titles.TitleCell> =>
   cells.flatMap(({ after, key }) => {
     const text = after === undefined ? undefined : JSON.stringify(after)
     return Titles.fromCell(key, text) ?? SpaceSchema.fromCell(key, text) ?? []
@@ -130,7 +130,7 @@ const isCaptured = ({ writers }: CellRecord): boolean => writers.length === 1 &&
 /**
  * Decodes the records that a beat had to expire.
  */
-export const retiredOf = ({ retired = [] }: Journal.Parsed): ReadonlyArray<RetiredLine.Retired> =>
+export const retiredOf = ({ retired = [] }: Journal.Entry): ReadonlyArray<RetiredLine.ExpiredRecords> =>
   retired.map(RetiredLine.read)
 
 /**
@@ -145,7 +145,7 @@ export const documentOf = (value: unknown): Document | undefined =>
   value === undefined ? undefined : Codec.decode(JSON.stringify(value))
 
 /** The name that a space had before a beat in which it arrived by an import; `undefined` in each other beat. */
-export const formerNameIn = ({ control = [] }: Pick<Journal.Parsed, "control">): string | undefined => {
+export const formerNameIn = ({ control = [] }: Pick<Journal.Entry, "control">): string | undefined => {
   for (const line of control) {
     const command = line[0] === "arrive" ? Commands.decode(line) : undefined
     if (command?.kind === "arrive") return SpaceMode.nameOf(command.detached.from)

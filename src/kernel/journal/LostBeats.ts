@@ -17,7 +17,7 @@ import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
-import type { LossNote, LossTopic, Queued } from "../model/Command.ts"
+import type { LossNote, LossTopic, QueuedCommand } from "../model/Command.ts"
 import * as Journal from "./Journal.ts"
 
 /** The state of a lost beat. */
@@ -69,7 +69,7 @@ const lostAfter = (head: number, newest: number): LossNote["beats"] => newest > 
  * The command that notes the loss of a recovered space; `undefined` if it has none. The loss is forgotten once the command
  * is durable.
  */
-export const note = ({ lost, space, store }: Source): Queued | undefined => {
+export const note = ({ lost, space, store }: Source): QueuedCommand | undefined => {
   const loss = lost.of(space)
   if (loss === undefined) return undefined
   const { code, newest, topic } = loss

@@ -5,7 +5,7 @@
  */
 
 /** The records of one kind to expire. */
-export interface Retired {
+export interface ExpiredRecords {
   readonly kind: string
   /** The newest expired clock; -1 if none expires by age. */
   readonly last: number
@@ -17,7 +17,7 @@ export interface Retired {
 export type RetiredLine = readonly [kind: string, last: number, excess: number]
 
 /** The line of expired records, as JSON text. */
-export const write = ({ excess, kind, last }: Retired): string => JSON.stringify([kind, last, excess] satisfies RetiredLine)
+export const write = ({ excess, kind, last }: ExpiredRecords): string => JSON.stringify([kind, last, excess] satisfies RetiredLine)
 
 /** The expired records of a line. */
-export const read = ([kind, last, excess]: RetiredLine): Retired => ({ kind, last, excess })
+export const read = ([kind, last, excess]: RetiredLine): ExpiredRecords => ({ kind, last, excess })

@@ -57,18 +57,18 @@ const unheard: ReadonlyArray<Heard> = []
 export const write = (captured: CapturedSignal, input: number): string => {
   let lines = ""
   for (const handling of captured.handlings) {
-    lines = joined(lines, handling.flight !== captured.flight
+    lines = join(lines, handling.flight !== captured.flight
       ? `[${input},"${handling.key}","same",${handling.run}]`
       : `[${input},"${handling.key}"${outcome(handling)}]`)
   }
-  for (const { oid, ...heard } of captured.heard ?? unheard) lines = joined(lines, `[${input},"${oid}","heard",${JSON.stringify(heard)}]`)
-  if (captured.flight.discarded) return joined(lines, `[${input},"","discarded"]`)
+  for (const { oid, ...heard } of captured.heard ?? unheard) lines = join(lines, `[${input},"${oid}","heard",${JSON.stringify(heard)}]`)
+  if (captured.flight.discarded) return join(lines, `[${input},"","discarded"]`)
   const { cycle, status } = captured.resolution
-  return status === "cycle" ? joined(lines, `[${input},"","cycle",${JSON.stringify(cycle)}]`) : lines
+  return status === "cycle" ? join(lines, `[${input},"","cycle",${JSON.stringify(cycle)}]`) : lines
 }
 
 /** Lines with further ones; either may be empty. */
-export const joined = (lines: string, more: string): string => lines === "" ? more : more === "" ? lines : `${lines},${more}`
+export const join = (lines: string, more: string): string => lines === "" ? more : more === "" ? lines : `${lines},${more}`
 
 const none: ReadonlyArray<OutgoingSignal> = []
 
@@ -82,7 +82,7 @@ const outcome = ({ draft, outcome }: Handling): string => {
     : outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
   if (emissions.length === 0) return `,${result}`
   let text = ""
-  for (const sent of emissions) text = joined(text, writeEmitted(sent))
+  for (const sent of emissions) text = join(text, writeEmitted(sent))
   return `,${result},[${text}]`
 }
 

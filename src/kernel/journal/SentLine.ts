@@ -8,7 +8,7 @@ import type { DueAt, OutgoingSignal } from "../../stage/Launch.ts"
 import { type Path, type Paths, pathOf, pathsOf, presentOf } from "./PathItem.ts"
 
 /** A signal sent by the beat itself: to an enzyme that awaits an operation, or to all takers. */
-export interface Sent {
+export interface BeatSignal {
   readonly id: string
   readonly signal: string
   readonly target: string | undefined
@@ -54,7 +54,7 @@ export const readEmitted = (line: EmittedLine): SentRecord => {
 }
 
 /** The line of a signal of the beat itself, as JSON text. */
-export const write = ({ enzyme, id, payload, signal, target }: Sent): string =>
+export const write = ({ enzyme, id, payload, signal, target }: BeatSignal): string =>
   `["${id}","${signal}",${pathOf(target)},${pathOf(enzyme)},[${payload?.text ?? ""}]]`
 
 /** The signal of the beat itself, of its line. */

@@ -25,8 +25,8 @@ type State = Pick<
 >
 
 /** The result of an admission: a new event, or a known id. */
-export type Entered =
-  | { readonly kind: "new"; readonly pending: Signal.Pending }
+export type AdmissionResult =
+  | { readonly kind: "new"; readonly pending: Signal.PendingSignal }
   | { readonly kind: "known"; readonly id: string }
 
 /** The identity of a signal, beside its content. */
@@ -66,7 +66,7 @@ export class Admission {
    *
    * @throws InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull
    */
-  enter(posted: PostedSignal): Entered {
+  enter(posted: PostedSignal): AdmissionResult {
     // Any beat may be named here, since a signal that comes again had its check before.
     const sent = OutgoingSignal.make("", posted, -1)
     const label = this.labelOf(posted)
@@ -83,12 +83,12 @@ export class Admission {
    *
    * @throws IdReused, InboxFull
    */
-  arrive(from: string, { depth, id, payload, signal, target, to }: Signal.Signal): Entered {
+  arrive(from: string, { depth, id, payload, signal, target, to }: Signal.Signal): AdmissionResult {
     const own = this.state.hash(JSON.stringify([from, "space", id, this.state.space])).slice(0, 32)
     return this.take({ id, signal, target, payload, at: to?.wait?.at }, { id: own, given: id, depth, since: to?.wait?.since })
   }
 
-  private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, own, posted, since }: Sender): Entered {
+  private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, own, posted, since }: Sender): AdmissionResult {
     const { state } = this
     const { inbox, settings: { limits } } = state
     const head = state.store.head()
@@ -101,7 +101,7 @@ export class Admission {
       : { origin: "caller", expected: undefined } as const
     const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label, own })
     const wait = sent.at === undefined ? {} : this.wait(sent.at, since)
-    return { kind: "new", pending: new Signal.Pending(state.number(), signal, wait) }
+    return { kind: "new", pending: new Signal.PendingSignal(state.number(), signal, wait) }
   }
 
   /** Checks a new signal by the beat and the types of the space, which change between two deliveries of one signal. */
@@ -113,12 +113,12 @@ export class Admission {
   }
 
   /** The wait of a delayed signal, from its arrival or from a time of the host. */
-  private wait(at: Launch.DueAt, from: number | undefined): Pick<Signal.Pending, "due" | "since"> {
+  private wait(at: Launch.DueAt, from: number | undefined): Pick<Signal.PendingSignal, "due" | "since"> {
     const { host, liveClock, settings: { tempo }, store } = this.state
     const since = host.now()
     const clock = from === undefined ? since : Math.min(liveClock.ofSpace(from), since)
     liveClock.note(since)
-    return { due: Signal.due(at, { beat: store.head().beat, clock, tempo }), since }
+    return { due: Signal.dueOf(at, { beat: store.head().beat, clock, tempo }), since }
   }
 
   /** The label given by a caller. Its atoms have to be known in the space, since no clearance admits a mistyped one. */
@@ -126,9 +126,9 @@ export class Admission {
     if (label === undefined) return undefined
     const { top = Label.none } = this.state.labels ?? {}
     if (!Array.isArray(label) || !Label.isWithin(label, top)) {
-      throw OutgoingSignal.labelled(label)
+      throw OutgoingSignal.labelRefusal(label)
     }
-    return Signal.carried(Label.make(label))
+    return Signal.labelOrNone(Label.make(label))
   }
 
   private mint(beat: number): string {

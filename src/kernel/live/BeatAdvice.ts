@@ -14,7 +14,7 @@ import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import * as Printable from "../../diagnostic/Printable.ts"
 import type { Entry } from "../../registry/Registry.ts"
 import type { SpaceTypes } from "../../registry/SpaceTypes.ts"
-import type { Staged } from "../../stage/Stage.ts"
+import type { StagedDocument } from "../../stage/Stage.ts"
 import type { CapturedSignal } from "../model/InFlight.ts"
 import type { Signal } from "../model/Signal.ts"
 import { type Active, typesOf } from "../model/SpaceSchema.ts"
@@ -27,7 +27,7 @@ const OWN = "/CEP:"
 /**
  * The reports on a beat with these changes.
  */
-export const of = ({ captured }: Executed, changes: ReadonlyArray<Staged>, active: Active): ReadonlyArray<Diagnostic.Diagnostic> =>
+export const of = ({ captured }: Executed, changes: ReadonlyArray<StagedDocument>, active: Active): ReadonlyArray<Diagnostic.Diagnostic> =>
   [...unmatched(captured.inputs, active.enzymes.all()), ...mistyped(changes, captured.runs.map(({ key }) => key), typesOf(active))]
 
 /** A report on each pair of a signal and a target that no enzyme takes. */
@@ -73,7 +73,7 @@ const remedy = ({ signal, target }: Signal, entries: ReadonlyArray<Entry>): stri
 
 /** A report on each document that fitted its type, or was absent, before a module wrote it without the type. */
 const mistyped = (
-  changes: ReadonlyArray<Staged>,
+  changes: ReadonlyArray<StagedDocument>,
   runs: ReadonlyArray<string>,
   types: SpaceTypes
 ): ReadonlyArray<Diagnostic.Diagnostic> => {

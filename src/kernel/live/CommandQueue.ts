@@ -62,7 +62,7 @@ export class CommandQueue implements SpaceControl {
         const command = make()
         const refused = Commands.refusal(command, mode, ledgers)
         if (refused !== undefined) return resume(Effect.fail(refused))
-        const queued: Commands.Queued = { command, answer }
+        const queued: Commands.QueuedCommand = { command, answer }
         const limit = inbox.commands.offer(queued, limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
         if (isExpiring) this.expire(queued)
@@ -75,7 +75,7 @@ export class CommandQueue implements SpaceControl {
   }
 
   /** Withdraws a command that a hold keeps from its beat for `commandMillis`. With manual beats, the caller steps. */
-  private expire(queued: Commands.Queued): void {
+  private expire(queued: Commands.QueuedCommand): void {
     const { host, inbox, settings: { limits: { commandMillis: millis }, pace }, space } = this.live
     if (!this.group.held || pace === "manual") return
     host.timer(host.now() + millis, () => {
@@ -181,7 +181,7 @@ export class CommandQueue implements SpaceControl {
     const { shifted, shifts } = clock
     const now = host.now()
     const [date, hostDate] = [now - shifted, liveClock.ofHost(now)]
-    const jump = SpaceClock.pending(clock, store.head().clock)
+    const jump = SpaceClock.pendingJump(clock, store.head().clock)
     const keeps = jump === undefined ? null : jump.clock + SpaceClock.DAY - shifted
     return { date, host: hostDate, offset: date - hostDate, shifts, keeps }
   }

@@ -10,7 +10,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { failure } from "../model/Failure.ts"
-import { Pending, type Undelivered } from "../model/Signal.ts"
+import { PendingSignal, type DeliveryRefusal } from "../model/Signal.ts"
 
 /** The callbacks of a delivery. */
 export interface DeliveryCallbacks {
@@ -21,7 +21,7 @@ export interface DeliveryCallbacks {
 /** A space that receives signals from another one. */
 export interface Peer {
   /** Receives a signal of the space with the origin `from`. `accepted` is called when it is durable. */
-  readonly arrive: (from: string, pending: Pending, hears: DeliveryCallbacks) => void
+  readonly arrive: (from: string, pending: PendingSignal, hears: DeliveryCallbacks) => void
 }
 
 /** Resolves a space by name: opened, or created if the configuration permits. */
@@ -35,7 +35,7 @@ export const RemotePeers = Context.Reference<ResolvePeer | undefined>("systole/k
 /**
  * Sends signals in order, up to the first refusal. Returns the error of each sent signal; `undefined` if accepted.
  */
-export const hand = (from: string, batch: ReadonlyArray<Pending>, peer: Peer): Promise<ReadonlyArray<unknown>> => {
+export const hand = (from: string, batch: ReadonlyArray<PendingSignal>, peer: Peer): Promise<ReadonlyArray<unknown>> => {
   const answers: Array<Promise<unknown>> = []
   let refused = false
   for (const pending of batch) {
@@ -58,15 +58,15 @@ export const hand = (from: string, batch: ReadonlyArray<Pending>, peer: Peer): P
 /**
  * Delivers signals as the texts of their rows. Returns the refusal of each signal, or `null`, up to the first refusal.
  */
-export const receive = async (from: string, rows: ReadonlyArray<string>, peer: Peer): Promise<ReadonlyArray<Undelivered | null>> => {
-  const answers = await hand(from, rows.map((text, seq) => Pending.fromRow({ seq, text })), peer)
+export const receive = async (from: string, rows: ReadonlyArray<string>, peer: Peer): Promise<ReadonlyArray<DeliveryRefusal | null>> => {
+  const answers = await hand(from, rows.map((text, seq) => PendingSignal.fromRow({ seq, text })), peer)
   return answers.map((error) => error === undefined ? null : refusalOf(error))
 }
 
 /**
  * The refusal in the form that a dead letter keeps.
  */
-export const refusalOf = (error: unknown): Undelivered => {
-  const { code, message, tag } = failure(error) as Undelivered
+export const refusalOf = (error: unknown): DeliveryRefusal => {
+  const { code, message, tag } = failure(error) as DeliveryRefusal
   return { tag, code, message }
 }

@@ -60,7 +60,7 @@ export class EventReceipts {
     if (this.waiters.size === 0) return
     for (const flight of beat.completed) {
       const { id } = flight.signal
-      if (this.waiters.has(id)) this.waiters.tell(id, Receipts.ofCompleted(this.state.store, flight, beat.number))
+      if (this.waiters.has(id)) this.waiters.tell(id, Receipts.receiptOf(this.state.store, flight, beat.number))
     }
   }
 
@@ -159,7 +159,7 @@ export class EventReceipts {
     const open = inbox.events.get(id)?.signal ?? inbox.waiting.get(id)
     const receipt = Receipts.find(store, id, open !== undefined)
     if (receipt !== undefined || open === undefined) return receipt
-    return { id, ...OwnId.owned(open.own), status: "pending", beat: undefined, handlings: [], ...Receipts.labelled(open.label) }
+    return { id, ...OwnId.ownField(open.own), status: "pending", beat: undefined, handlings: [], ...Receipts.labelField(open.label) }
   }
 
   captured(id: string): number | undefined {

@@ -17,7 +17,7 @@ import { PersistenceError, StoreDamaged, StoreUnavailable } from "../../persiste
 import * as SpaceClock from "../../stage/SpaceClock.ts"
 import * as ClockChange from "../beat/command/ClockChange.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
-import { expected } from "../view/Expected.ts"
+import { expect } from "../view/Expected.ts"
 import type { Space } from "../view/Space.ts"
 import { RecentParts } from "./RecentParts.ts"
 import type { Uploads } from "./Uploads.ts"
@@ -62,7 +62,7 @@ export class LargeUploads {
 
   readonly receive: Space["receive"] = (chunks) =>
     Effect.gen({ self: this }, function*() {
-      const { descriptor, hash } = yield* Effect.tryPromise({ try: () => this.upload(chunks), catch: expected(PersistenceError) })
+      const { descriptor, hash } = yield* Effect.tryPromise({ try: () => this.upload(chunks), catch: expect(PersistenceError) })
       const isKnown = this.state.store.holds(hash)
       const { store, writer } = yield* this.uploads.begin
       writer.write(LargeContent.encode(descriptor))
@@ -90,7 +90,7 @@ export class LargeUploads {
 
   /** A part of content with this descriptor. */
   part(hash: string, large: LargeContent.Descriptor, part: number): Effect.Effect<BlobPart, PersistenceError> {
-    return Effect.tryPromise({ try: () => this.partOf(hash, large, part), catch: expected(PersistenceError) })
+    return Effect.tryPromise({ try: () => this.partOf(hash, large, part), catch: expect(PersistenceError) })
   }
 
   private async partOf(hash: string, { parts, size, upload }: LargeContent.Descriptor, part: number): Promise<BlobPart> {
@@ -145,9 +145,9 @@ export class LargeUploads {
     const complete = more && uploads.length > 1 ? uploads.slice(0, -1) : uploads
     const now = host.now()
     // By the next collection a beat may have captured the jump.
-    if (ClockChange.noted(this.state, now) !== undefined) return
+    if (ClockChange.changeAt(this.state, now) !== undefined) return
     // The content store dates objects by the clock of its own host.
-    const last = liveClock.ofHost(cutoff(now, retention.contentMillis, SpaceClock.uncounted(clock, now)))
+    const last = liveClock.ofHost(cutoff(now, retention.contentMillis, SpaceClock.uncountedJumps(clock, now)))
     const unused = complete.flatMap(([upload, own]) => {
       const isNew = own.some(({ modified }) => modified > last)
       return isNew || this.isUsed(upload, own) ? [] : own.map(({ key }) => key)

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as DeadLetter from "../beat/command/DeadLetter.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
-import type { Pending } from "../model/Signal.ts"
+import type { PendingSignal } from "../model/Signal.ts"
 import type { FlushedReads } from "../view/FlushedReads.ts"
 import type { ReadError } from "../view/Expected.ts"
 import * as NameList from "../view/NameList.ts"
@@ -52,7 +52,7 @@ export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" 
   }
 
   /** The waiting list, as far as a condition admits it. */
-  queued(page: Page<number>, admits: (pending: Pending) => boolean): Effect.Effect<WaitingList.FoundPage, ReadError> {
+  queued(page: Page<number>, admits: (pending: PendingSignal) => boolean): Effect.Effect<WaitingList.FoundPage, ReadError> {
     return this.reads.page(() => WaitingList.find(this.state, page, admits))
   }
 

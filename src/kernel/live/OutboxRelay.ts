@@ -19,7 +19,7 @@ import { hand, refusalOf, type ResolvePeer } from "./Delivery.ts"
 import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import { retention } from "../../persistence/Persistence.ts"
-import { Pending } from "../model/Signal.ts"
+import { PendingSignal } from "../model/Signal.ts"
 import { origin } from "../model/SpaceMode.ts"
 import { asStopped, OutboxExpired } from "../model/SpaceError.ts"
 
@@ -81,7 +81,7 @@ export class OutboxRelay {
   }
 
   /** Adds durable signals for delivery. */
-  add(outgoing: ReadonlyArray<Pending>): void {
+  add(outgoing: ReadonlyArray<PendingSignal>): void {
     for (const pending of outgoing) this.state.departures.add(pending)
     if (outgoing.length > 0) this.begin()
   }
@@ -138,7 +138,7 @@ export class OutboxRelay {
   }
 
   /** The first signals for a space that a copy has from the original, which sends them. */
-  private foreign(space: string): ReadonlyArray<Pending> {
+  private foreign(space: string): ReadonlyArray<PendingSignal> {
     const { departures, mode: { copied = -1 } } = this.state
     const batch = departures.next(space)
     const own = batch.findIndex(({ seq }) => seq > copied)
@@ -146,7 +146,7 @@ export class OutboxRelay {
   }
 
   /** The first signals for a space that are too old for another delivery. */
-  private expired(space: string): ReadonlyArray<Pending> {
+  private expired(space: string): ReadonlyArray<PendingSignal> {
     const { departures, host, store } = this.state
     // A jump of the clock counts, since the receiver may have beaten meanwhile.
     const oldest = Math.max(host.now(), store.head().clock) - this.horizon
@@ -156,12 +156,12 @@ export class OutboxRelay {
   }
 
   /** The clock of the beat that sent a signal; of a pruned beat, a moment before all others. */
-  private sentAt({ signal: { id, to } }: Pending): number {
+  private sentAt({ signal: { id, to } }: PendingSignal): number {
     return to?.sent ?? this.state.store.entry(Number(id.split(".")[0]))?.clock ?? -Infinity
   }
 
   /** The receiver may have taken these signals, and have no receipt of that any more. */
-  private giveUp(route: Route, expired: ReadonlyArray<Pending>): void {
+  private giveUp(route: Route, expired: ReadonlyArray<PendingSignal>): void {
     const { reporter, space } = this.state
     const error = new OutboxExpired({ space: route.space, millis: this.horizon })
     if (!route.isGivenUp) {
@@ -186,9 +186,9 @@ export class OutboxRelay {
   }
 
   /** The next signals for a space, up to the first one with another origin. */
-  private next(space: string): { readonly from: string; readonly pendings: ReadonlyArray<Pending> } {
+  private next(space: string): { readonly from: string; readonly pendings: ReadonlyArray<PendingSignal> } {
     const present = origin(this.state.mode, this.state.space)
-    const originOf = ({ signal: { to } }: Pending): string => to?.from ?? present
+    const originOf = ({ signal: { to } }: PendingSignal): string => to?.from ?? present
     const pendings = this.state.departures.next(space)
     const from = pendings[0] === undefined ? present : originOf(pendings[0])
     const end = pendings.findIndex((pending) => originOf(pending) !== from)
@@ -196,12 +196,12 @@ export class OutboxRelay {
   }
 
   /** A signal with the time of its wait by the clock of the host: that of the receiver may be ahead of it by another offset. */
-  private dated(pending: Pending): Pending {
+  private dated(pending: PendingSignal): PendingSignal {
     const { seq, signal } = pending
     const { to } = signal
     if (to?.wait === undefined) return pending
     const wait = { ...to.wait, since: this.state.liveClock.ofHost(to.wait.since) }
-    return new Pending(seq, { ...signal, to: { ...to, wait } }, pending)
+    return new PendingSignal(seq, { ...signal, to: { ...to, wait } }, pending)
   }
 
   /** A failure of the store stops the space. */
@@ -214,10 +214,10 @@ export class OutboxRelay {
   }
 
   /** Removes accepted signals, gives up permanently failed ones, and continues with the rest: at once, or after a delay. */
-  private conclude(route: Route, batch: ReadonlyArray<Pending>, answers: ReadonlyArray<unknown>): void {
+  private conclude(route: Route, batch: ReadonlyArray<PendingSignal>, answers: ReadonlyArray<unknown>): void {
     if (this.stopped) return
-    const over: Array<Pending> = []
-    const undelivered: Array<Pending> = []
+    const over: Array<PendingSignal> = []
+    const undelivered: Array<PendingSignal> = []
     let failure: unknown
     batch.forEach((pending, i) => {
       const error = answers[i]
@@ -225,7 +225,7 @@ export class OutboxRelay {
       if (!isHopeless) failure ??= error
       if (failure !== undefined || i >= answers.length) return
       over.push(pending)
-      if (isHopeless) undelivered.push(new Pending(this.state.number(), pending.signal, { undelivered: refusalOf(error) }))
+      if (isHopeless) undelivered.push(new PendingSignal(this.state.number(), pending.signal, { undelivered: refusalOf(error) }))
     })
     this.safely(() => {
       if (over.length > 0) this.leave(route.space, over, undelivered)
@@ -247,7 +247,7 @@ export class OutboxRelay {
    * Removes the rows of completed deliveries. Permanently failed signals return to the inbox, and the next beat makes them dead
    * letters.
    */
-  private leave(space: string, over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
+  private leave(space: string, over: ReadonlyArray<PendingSignal>, undelivered: ReadonlyArray<PendingSignal>): void {
     const { departures, inbox, store } = this.state
     store.append({
       entry: undefined,

@@ -34,13 +34,13 @@ import * as Journal from "../journal/Journal.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Awaited from "../model/Awaited.ts"
 import type { Pacemaker } from "../model/Pacemaker.ts"
-import { Parked } from "../model/Parked.ts"
+import { ParkedSignals } from "../model/ParkedSignals.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import type { ModuleRestore } from "../model/ModuleRestore.ts"
 import * as Arrived from "../model/Arrived.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import type { WatchedSpace } from "../watchdog/SpaceWatchdog.ts"
-import { Pending, type Signal } from "../model/Signal.ts"
+import { PendingSignal, type Signal } from "../model/Signal.ts"
 import type { Watchdog } from "../watchdog/Watchdog.ts"
 
 /** The dependencies that the spaces of a kernel share. */
@@ -134,7 +134,7 @@ export const recover = (store: PlacedStore, parts: Parts): LiveState => {
     mode,
     arrived: arrivedIn(store),
     ...clocks,
-    parked: new Parked(),
+    parked: new ParkedSignals(),
     ledgers,
     states,
     settings,
@@ -235,7 +235,7 @@ interface Queues {
 const restoreQueue = (store: SpaceStore, { departures, durable, inbox, liveClock, schedules }: Queues): number => {
   let number = 0
   for (const row of store.queue()) {
-    const pending = durable.whole(Pending.fromRow(row), store)
+    const pending = durable.whole(PendingSignal.fromRow(row), store)
     if (pending.since !== undefined) liveClock.note(pending.since)
     if (pending.leaves) departures.add(pending)
     else inbox.restore(pending)

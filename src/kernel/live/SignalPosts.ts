@@ -6,10 +6,10 @@
 import * as Effect from "effect/Effect"
 import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { Receipt } from "../model/Receipt.ts"
-import type { Pending } from "../model/Signal.ts"
+import type { PendingSignal } from "../model/Signal.ts"
 import { asRefusal, type SignalError } from "../view/Expected.ts"
 import type { Accepted, PostedSignal, PostHears } from "../view/Space.ts"
-import { Admission, type Entered } from "./Admission.ts"
+import { Admission, type AdmissionResult } from "./Admission.ts"
 import type { Peer } from "./Delivery.ts"
 import type { EventReceipts } from "./EventReceipts.ts"
 
@@ -54,13 +54,13 @@ export class SignalPosts implements Peer {
     return this.take(() => this.admission.enter(posted), hears)
   }
 
-  arrive(from: string, { signal }: Pending, hears: PostHears): void {
+  arrive(from: string, { signal }: PendingSignal, hears: PostHears): void {
     this.take(() => this.admission.arrive(from, signal), hears)
   }
 
-  private take(enter: () => Entered, { accepted, fail, settled }: PostHears): () => void {
+  private take(enter: () => AdmissionResult, { accepted, fail, settled }: PostHears): () => void {
     const { barrier, receipts } = this.deps
-    let entered: Entered
+    let entered: AdmissionResult
     try {
       if (barrier.error !== undefined) throw barrier.error
       entered = enter()

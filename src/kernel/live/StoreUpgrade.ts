@@ -14,7 +14,7 @@ import type { GroupCommit } from "../beat/loop/GroupCommit.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import * as Journal from "../journal/Journal.ts"
-import { Pending } from "../model/Signal.ts"
+import { PendingSignal } from "../model/Signal.ts"
 import { asStopped, StoreUnfinished } from "../model/SpaceError.ts"
 import { origin } from "../model/SpaceMode.ts"
 import type { FlushedReads } from "../view/FlushedReads.ts"
@@ -83,12 +83,12 @@ export class StoreUpgrade {
   }
 
   /** The rows of an older form among the next ones, in the new form, and the number of the last one unless no more follow. */
-  private page(after: number, limit: number): { readonly older: ReadonlyArray<Pending>; readonly next: number | undefined } {
+  private page(after: number, limit: number): { readonly older: ReadonlyArray<PendingSignal>; readonly next: number | undefined } {
     const { mode, space, store } = this.state
-    const older: Array<Pending> = []
+    const older: Array<PendingSignal> = []
     let seen = 0
     for (const row of store.queue(after)) {
-      const pending = Pending.fromRow(row)
+      const pending = PendingSignal.fromRow(row)
       const carried = pending.sentUnder(origin(mode, space))
       if (carried !== pending) older.push(carried)
       if (++seen === limit) return { older, next: row.seq }
@@ -97,7 +97,7 @@ export class StoreUpgrade {
   }
 
   /** Replaces rows. A delivery meanwhile removes the row by its number. */
-  private write(queued: ReadonlyArray<Pending>): Effect.Effect<void, UpgradeError> {
+  private write(queued: ReadonlyArray<PendingSignal>): Effect.Effect<void, UpgradeError> {
     if (queued.length === 0) return Effect.void
     return Effect.callback<void, UpgradeError>((resume) => {
       if (this.deps.barrier.error !== undefined) return resume(Effect.fail(this.deps.barrier.error))

@@ -36,7 +36,7 @@ export interface Done<Reply = unknown> {
 export type Answer = (answer: Done | Refusal) => void
 
 /** A queued command. */
-export interface Queued {
+export interface QueuedCommand {
   readonly command: Command
   readonly answer: Answer
 }
@@ -45,7 +45,7 @@ export interface Queued {
  * One item of control input.
  */
 export type Command =
-  | Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | LossNote | ClockCommand | Locking
+  | Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | LossNote | ClockCommand | LockChange
   | SchedulePlan.ScheduleCommand | LedgerCommand | Arrival | Release
 
 /** A write to a cell. */
@@ -133,7 +133,7 @@ export interface ClockCommand {
 }
 
 /** A lock or an unlock of a cell from outside. */
-export interface Locking {
+export interface LockChange {
   readonly kind: "lock"
   readonly cell: string
   readonly on: boolean

@@ -15,7 +15,7 @@ import * as LargeContent from "../../persistence/LargeContent.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Bindings from "../../registry/Bindings.ts"
 import { type RunScope, withoutGuards } from "../../registry/RunScope.ts"
-import type { Committed } from "../../stage/BeatClock.ts"
+import type { CommittedState } from "../../stage/BeatClock.ts"
 
 const none: ReadonlyArray<string> = []
 
@@ -25,7 +25,7 @@ const OVERHEAD = 200
 /**
  * The committed documents of one space.
  */
-export class Documents implements Committed {
+export class Documents implements CommittedState {
   private readonly store: SpaceStore
   private readonly limit: number
   private readonly outside: RunScope["outside"]

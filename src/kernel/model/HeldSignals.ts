@@ -10,10 +10,10 @@
  */
 
 import type { Resolution } from "../../registry/Registry.ts"
-import type { Pending, Signal } from "./Signal.ts"
+import type { PendingSignal, Signal } from "./Signal.ts"
 
 /** Whether the only taker of a signal is not loaded. A signal returned undelivered by another space is never held. */
-export const isHeld = ({ signal, undelivered }: Pending, resolve: (signal: Signal) => Resolution): boolean =>
+export const isHeld = ({ signal, undelivered }: PendingSignal, resolve: (signal: Signal) => Resolution): boolean =>
   undelivered === undefined && resolve(signal).status === "held"
 
 /** A signal, a further attempt of a handling, or a durable run whose module is missing. */
@@ -44,7 +44,7 @@ export class HeldSignals {
   }
 
   /** Holds a signal that has left its queue. */
-  add({ again, seq, signal }: Pending): true {
+  add({ again, seq, signal }: PendingSignal): true {
     this.seqs.set(seq, again === undefined ? "signal" : "attempt")
     this.tell?.(signal)
     return true

@@ -17,7 +17,7 @@ import type { Due } from "../../stage/Due.ts"
 import type { OutgoingSignal } from "../../stage/Launch.ts"
 import * as Semantics from "../../stage/Semantics.ts"
 import type { Limits } from "./Limits.ts"
-import type { Again, Heard, Pending, Signal, WaitingRun } from "./Signal.ts"
+import type { Again, Heard, PendingSignal, Signal, WaitingRun } from "./Signal.ts"
 import { size } from "./Signal.ts"
 
 /**
@@ -56,24 +56,24 @@ export type Outcome =
   }
 
 /** A failure of a run. */
-export type Failed = Extract<Outcome, { readonly code: string }>
+export type RunFailure = Extract<Outcome, { readonly code: string }>
 
 /** The end of a run by its cancellation, of which the last segment is merged. */
-export type Undone = Failed & { readonly kind: "dead"; readonly undo: "merged" }
+export type Undone = RunFailure & { readonly kind: "dead"; readonly undo: "merged" }
 
 /** An outcome whose writes and launches the beat merges. */
-export type Merged = Extract<Outcome, { readonly kind: "ok" | "waits" }> | Undone
+export type MergedOutcome = Extract<Outcome, { readonly kind: "ok" | "waits" }> | Undone
 
 /**
  * Whether the beat merges the writes and launches of a run with this outcome.
  */
-export const isMerged = (outcome: Outcome): outcome is Merged =>
+export const isMerged = (outcome: Outcome): outcome is MergedOutcome =>
   outcome.kind === "ok" || outcome.kind === "waits" || (outcome.kind === "dead" && outcome.undo === "merged")
 
 /**
  * Whether a handling is one of a durable run: its enzyme is durable, or the run has a log.
  */
-export const isDurable = ({ entry, segment }: Pick<Handling, "entry" | "segment">, moment: Semantics.Following): boolean =>
+export const isDurable = ({ entry, segment }: Pick<Handling, "entry" | "segment">, moment: Semantics.WithSemantics): boolean =>
   entry?.enzyme.durable === true || (segment > 0 && Semantics.follows(moment, "runsStayDurable"))
 
 /** A segment of a durable run that ended with an await. */
@@ -203,14 +203,14 @@ export interface Handling {
 }
 
 /** The signals that one beat takes from the inbox. */
-export interface Taken {
-  readonly pending: Pending
+export interface TakenSignal {
+  readonly pending: PendingSignal
   readonly flight: InFlight
 }
 
 /** The captured part of one signal. */
 export interface CapturedSignal {
-  readonly pending: Pending
+  readonly pending: PendingSignal
   readonly flight: InFlight
   readonly resolution: Resolution
   /** Its runs in this beat, in order; if it coalesces, those of an equal impulse. */

@@ -55,7 +55,7 @@ export interface Activation {
 }
 
 /** The activation without changes. */
-export const unchanged: Activation = { modules: [], descriptions: [], texts: [] }
+export const noChange: Activation = { modules: [], descriptions: [], texts: [] }
 
 /** The described signals of an enzyme; `undefined` once it no longer exists. */
 export interface Description {
@@ -185,7 +185,7 @@ export const put = ({ descriptions, modules }: Pick<Activation, "modules" | "des
 /**
  * The modules that the cells name, by the names of their enzymes.
  */
-export const named = (store: Pick<SpaceStore, "below">, documents: Documents): Map<string, Module> => {
+export const modulesOf = (store: Pick<SpaceStore, "below">, documents: Documents): Map<string, Module> => {
   const modules = new Map<string, Module>()
   for (const key of below(store, FOLDER)) {
     const module = fromCell(key, Document.read(documents.read(key), []))

@@ -52,7 +52,7 @@ export const only = <Event extends NamedEvent>(text: string, events: ReadonlyArr
 }
 
 /** The own id in records that have a place for one. */
-export const owned = (own: string | undefined): { readonly own?: string } => own === undefined ? {} : { own }
+export const ownField = (own: string | undefined): { readonly own?: string } => own === undefined ? {} : { own }
 
 /** The own id of an event, from its receipt; `undefined` if its caller gave none, and after the receipt is pruned. */
 export const ownOf = (store: Pick<SpaceStore, "receipts">, id: string): string | undefined =>

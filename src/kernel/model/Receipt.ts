@@ -54,13 +54,13 @@ export interface Receipt {
  *
  * A dead event has the code of its first dead letter.
  */
-export const codeOf = ({ handlings, status }: Ended): string | undefined => {
+export const codeOf = ({ handlings, status }: ReceiptEnd): string | undefined => {
   if (status === "dead") return handlings.find((handling) => handling.outcome === "dead")?.error?.code ?? "signal/dead"
   return codes[status as keyof typeof codes]
 }
 
 /** The parts of a receipt that tell how its event ended, also as a reader sees it. */
-export interface Ended {
+export interface ReceiptEnd {
   readonly status: Receipt["status"] | "withheld"
   readonly handlings: ReadonlyArray<{ readonly outcome: string; readonly error?: HandlingReceipt["error"] | undefined }>
 }

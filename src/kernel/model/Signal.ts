@@ -61,7 +61,7 @@ export interface Wait {
 }
 
 /** The reason why the target space will never take a signal. */
-export interface Undelivered {
+export interface DeliveryRefusal {
   readonly tag: string
   readonly code: string
   readonly message: string
@@ -98,7 +98,7 @@ export interface WaitingRun extends ListedPairs {
 }
 
 /** The signals that a run hears, for another row of it. */
-export const listed = ({ changed, hears }: ListedPairs): ListedPairs => changed === undefined ? { hears } : { hears, changed }
+export const pairsOf = ({ changed, hears }: ListedPairs): ListedPairs => changed === undefined ? { hears } : { hears, changed }
 
 /** The repetition of a captured event for one of its enzymes. */
 export interface Again {
@@ -160,18 +160,18 @@ export const make = (sent: OutgoingSignal, from: Source): Signal => ({
 })
 
 /** A label in the form that signals carry: `undefined` for an empty one. */
-export const carried = (label: Label.Label): Label.Label | undefined => label.length === 0 ? undefined : label
+export const labelOrNone = (label: Label.Label): Label.Label | undefined => label.length === 0 ? undefined : label
 
 /** The signal with a label. */
-export const labelled = (signal: Signal, label: Label.Label | undefined): Signal =>
+export const withLabel = (signal: Signal, label: Label.Label | undefined): Signal =>
   label === undefined ? signal : { ...signal, label, pair: pairOf({ ...signal, label }) }
 
 /** The label of a pending run before it reads. */
-export const toldBy = ({ again, signal }: Pick<Pending, "again" | "signal">): Label.Label =>
+export const toldBy = ({ again, signal }: Pick<PendingSignal, "again" | "signal">): Label.Label =>
   Label.join(signal.label ?? Label.none, again?.label ?? Label.none)
 
 /** The pair of an attempt. One with a label above its event's is kept apart from events. */
-export const pairAgain = ({ again, signal }: Pick<Pending, "again" | "signal">): string =>
+export const pairAgain = ({ again, signal }: Pick<PendingSignal, "again" | "signal">): string =>
   again?.label === undefined || Label.isWithin(again.label, signal.label ?? Label.none)
     ? signal.pair
     : `${signal.pair} ${again.label.join()}`
@@ -228,7 +228,7 @@ export const expectedBy = (id: string): number | undefined => {
 /**
  * The due time of a wait requested at a beat. A wait of a number of beats needs both the number and the time.
  */
-export const due = (at: DueAt, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Dues.Due => {
+export const dueOf = (at: DueAt, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Dues.Due => {
   if ("beat" in at) return { beat: at.beat, moment: undefined }
   if ("ms" in at) return { beat: undefined, moment: since.clock + at.ms }
   return Dues.after(at.beats, since)
@@ -237,13 +237,13 @@ export const due = (at: DueAt, since: { readonly beat: number; readonly clock: n
 /**
  * A pending signal, with its row in the store.
  */
-export class Pending {
+export class PendingSignal {
   /** Its place among all pending signals of the space, which is its row's number. */
   readonly seq: number
   readonly signal: Signal
   readonly due: Dues.Due | undefined
   readonly again: Again | undefined
-  readonly undelivered: Undelivered | undefined
+  readonly undelivered: DeliveryRefusal | undefined
   /** Whether it was sent again from the dead letters, to be handled as if for the first time. */
   readonly anew: boolean
   /** The clock at which a wait from outside began: no beat has captured it. */
@@ -253,7 +253,7 @@ export class Pending {
   /** The beat that captured it. */
   beat: number | undefined
 
-  constructor(seq: number, signal: Signal, wait: Pick<Partial<Pending>, "due" | "again" | "undelivered" | "anew" | "since"> = {}) {
+  constructor(seq: number, signal: Signal, wait: Pick<Partial<PendingSignal>, "due" | "again" | "undelivered" | "anew" | "since"> = {}) {
     this.seq = seq
     this.signal = signal
     this.due = wait.due
@@ -290,26 +290,26 @@ export class Pending {
   }
 
   /** The same attempt under its enzyme's present key. */
-  under(enzyme: string): Pending {
+  under(enzyme: string): PendingSignal {
     if (this.again === undefined || this.again.enzyme === enzyme) return this
-    const renamed = new Pending(this.seq, this.signal, { due: this.due, again: { ...this.again, enzyme } })
+    const renamed = new PendingSignal(this.seq, this.signal, { due: this.due, again: { ...this.again, enzyme } })
     renamed.stored = this.stored
     return renamed
   }
 
   /** The same signal with the origin under which it was sent, if it leaves for another space and its row has none. */
-  sentUnder(origin: string): Pending {
+  sentUnder(origin: string): PendingSignal {
     const { to } = this.signal
     if (!this.leaves || to === undefined || to.from !== undefined) return this
-    return new Pending(this.seq, { ...this.signal, to: { ...to, from: origin } }, this)
+    return new PendingSignal(this.seq, { ...this.signal, to: { ...to, from: origin } }, this)
   }
 
   /** The pending signal of a row. */
-  static fromRow(row: { readonly seq: number; readonly text: string }): Pending {
+  static fromRow(row: { readonly seq: number; readonly text: string }): PendingSignal {
     const { again, anew, due, payload, since, undelivered, ...rest } = JSON.parse(row.text)
     const signal =
       { ...rest, payload: payload === undefined ? undefined : Codec.decode(payload), expected: expectedBy(rest.id), pair: pairOf(rest) }
-    const pending = new Pending(row.seq, signal, { due, again, undelivered, anew, since })
+    const pending = new PendingSignal(row.seq, signal, { due, again, undelivered, anew, since })
     pending.stored = true
     return pending
   }

@@ -15,7 +15,7 @@ import { type Declarer, schemaOf, SpaceTypes } from "../../registry/SpaceTypes.t
 import type { Modules } from "../../scheduler/definition/Modules.ts"
 import { SCHEMA as FOLDER } from "../../stage/Labels.ts"
 import type { Documents } from "./Documents.ts"
-import type { Titled } from "./Titles.ts"
+import type { TitleCell } from "./Titles.ts"
 
 /** The modules of a runtime. */
 export interface Active {
@@ -54,7 +54,7 @@ export const activation = (
   active: Active,
   documents: Pick<Documents, "read">,
   hash: (text: string) => string
-): ReadonlyArray<Titled> => {
+): ReadonlyArray<TitleCell> => {
   const { all } = typesOf(active)
   const before = Document.read(documents.read(FOLDER), []) as Readonly<Record<string, Digests>> | undefined
   if (all.length === 0 && before === undefined) return []
@@ -74,7 +74,7 @@ export const activation = (
 }
 
 /** A changed cell of an entry, from its key and text. */
-export const fromCell = (key: string, text: string | undefined): Titled | undefined =>
+export const fromCell = (key: string, text: string | undefined): TitleCell | undefined =>
   Address.isWithin(FOLDER, key) ? { key, document: text === undefined ? undefined : Document.decode(text) } : undefined
 
 const keyOf = ({ path }: Template): string => keyAt(path)

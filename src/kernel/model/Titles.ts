@@ -24,14 +24,14 @@ const MAX_CHANGES = 64
 type Since = readonly [beat: number, labels: Readonly<Record<string, string>>]
 
 /** A changed cell and its new content. */
-export interface Titled {
+export interface TitleCell {
   readonly key: string
   readonly document: Document.Document | undefined
 }
 
 /** The cells that change with the active enzymes, in a beat. */
-export const activation = (enzymes: Enzymes, documents: Pick<Documents, "read">, beat: number): ReadonlyArray<Titled> => {
-  const titled: Array<Titled> = []
+export const activation = (enzymes: Enzymes, documents: Pick<Documents, "read">, beat: number): ReadonlyArray<TitleCell> => {
+  const titled: Array<TitleCell> = []
   for (const [name, entries] of Map.groupBy(enzymes.active(), ({ name }) => name)) {
     const key = `${FOLDER}/${name}`
     const before = changesOf(documents.read(key))
@@ -43,11 +43,11 @@ export const activation = (enzymes: Enzymes, documents: Pick<Documents, "read">,
 }
 
 /** A changed cell of an entry, from its key and text. */
-export const fromCell = (key: string, text: string | undefined): Titled | undefined =>
+export const fromCell = (key: string, text: string | undefined): TitleCell | undefined =>
   key.startsWith(`${FOLDER}/`) ? { key, document: text === undefined ? undefined : Document.decode(text) } : undefined
 
 /** Writes the cells of an activation, before any run of the beat. */
-export const put = (titled: ReadonlyArray<Titled>, stage: Stage): void => {
+export const put = (titled: ReadonlyArray<TitleCell>, stage: Stage): void => {
   for (const { document, key } of titled) stage.put(Address.ofKey(key), document, CAPTURE)
 }
 
@@ -55,7 +55,7 @@ export const put = (titled: ReadonlyArray<Titled>, stage: Stage): void => {
  * The label of a handling's enzyme in the view of a beat. It is the enzyme's name if others of that name had other
  * labels and the handling's key does not distinguish them.
  */
-export const shown = (documents: Pick<Documents, "read">, key: string, beat: number): string => {
+export const titleAt = (documents: Pick<Documents, "read">, key: string, beat: number): string => {
   const [name = key, mark] = key.split("~")
   const labels = changesOf(documents.read(`${FOLDER}/${name}`)).findLast(([since]) => since <= beat)?.[1] ?? {}
   if (mark !== undefined) return labels[`${name}~${mark}`] ?? name

@@ -4,10 +4,10 @@
  * @module
  */
 import type { Pair } from "../../durable/Pairs.ts"
-import type { CapturedSignal, InFlight, Taken } from "../model/InFlight.ts"
+import type { CapturedSignal, InFlight, TakenSignal } from "../model/InFlight.ts"
 
 /** Whether a captured signal is one of this space that arrived in this beat. */
-export const mayBeHeard = ({ flight, pending }: Taken): boolean =>
+export const mayBeHeard = ({ flight, pending }: TakenSignal): boolean =>
   pending.again === undefined && pending.undelivered === undefined && !pending.leaves && !flight.discarded
 
 /** The captured signals of one beat by their pairs, and their places on the agenda. */

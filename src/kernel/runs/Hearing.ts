@@ -20,10 +20,10 @@ import * as Dossier from "../../operation/Dossier.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
 import * as Semantics from "../../stage/Semantics.ts"
 import type { BeatClock } from "../../stage/BeatClock.ts"
-import type { CapturedSignal, Handling, InFlight, Taken, Waits } from "../model/InFlight.ts"
+import type { CapturedSignal, Handling, InFlight, TakenSignal, Waits } from "../model/InFlight.ts"
 import { type Heard, MAX_HEARD, resultOfHeard, type Signal } from "../model/Signal.ts"
 import { type BeatSignals, mayBeHeard } from "./BeatSignals.ts"
-import type { HeardBy, Resuming, RunInput } from "../beat/RunExecutor.ts"
+import type { HeardBy, ResumePhase, RunInput } from "../beat/RunExecutor.ts"
 import * as Run from "../beat/step/Run.ts"
 import type { RunHost } from "../watchdog/RunHost.ts"
 
@@ -43,7 +43,7 @@ const payloadOf = ({ nth, oid, pair }: Place): Address.Address => Dossier.addres
 const countIn = (stage: Stage) => (oid: string, pair: number): number => stage.merged("space", folderOf(oid, pair).id).length
 
 /** Step 4: keeps the captured signals that durable runs hear, and has these runs go on. */
-export const capture = (taken: ReadonlyArray<Taken>, transaction: Resuming, input: Pick<RunInput, "hearers">): HeardBy => {
+export const capture = (taken: ReadonlyArray<TakenSignal>, transaction: ResumePhase, input: Pick<RunInput, "hearers">): HeardBy => {
   let found: Map<InFlight, ReadonlyArray<Heard>> | undefined
   const { stage } = transaction
   const countOf = countIn(stage)
@@ -74,7 +74,7 @@ const keep = (by: Heard, { id, label, payload, signal, target }: Signal, to: { r
 }
 
 /** The pairs that the enzyme of a handling declares for its event. */
-export const declared = (handling: Handling, host: RunHost): ReadonlyArray<Pairs.Pair> =>
+export const declaredPairs = (handling: Handling, host: RunHost): ReadonlyArray<Pairs.Pair> =>
   handling.entry === undefined ? [] : host.scope.inside(() => Pairs.declared(handling.entry!.enzyme, () => Run.toEvent(handling)))
 
 /** Whether a handling was not attempted before, so that its run hears no signal yet. */

@@ -83,17 +83,17 @@ export const executor = (runs: Runs): RunExecutor["run"] => async (handling, dra
   const oid = oidOf(handling, state.hash)
   const note = Note.read(draft.stage.visible(Note.addressOf(oid).key))
   const context: Context = { ...runs, state, handling, draft, enzyme, oid, note, isCancelled: note.cancel !== undefined }
-  const judged = (outcome: Outcome): Outcome => context.isCancelled ? Undo.judged(outcome, draft) : outcome
+  const judged = (outcome: Outcome): Outcome => context.isCancelled ? Undo.judge(outcome, draft) : outcome
   try {
     if (note.back !== undefined) handling.segment = note.back
     const end = endOf(oid, note)
-    return Run.admitted(handling, draft, end === undefined ? judged(await advance(context)) : Run.failed(draft, end))
+    return Run.admit(handling, draft, end === undefined ? judged(await advance(context)) : Run.failureOf(draft, end))
   } catch (error) {
     if (state.documents.failure !== undefined) throw error
     // Without its module, a cancelled run has no body that could react.
-    if (error instanceof CodeMissing && note.cancel !== undefined) return Run.failed(draft, cancelledBy(oid, note))
-    if (error instanceof CodeMissing && enzyme.onMissing === "end") return Run.failed(draft, error)
-    return error instanceof CodeMissing ? postponed(draft, error) : judged(Run.failed(draft, error))
+    if (error instanceof CodeMissing && note.cancel !== undefined) return Run.failureOf(draft, cancelledBy(oid, note))
+    if (error instanceof CodeMissing && enzyme.onMissing === "end") return Run.failureOf(draft, error)
+    return error instanceof CodeMissing ? postponed(draft, error) : judged(Run.failureOf(draft, error))
   }
 }
 
@@ -147,7 +147,7 @@ const advance = async (context: Context): Promise<Outcome> => {
   const progress = await continuation.progress(state.host)
   if (tx.failure !== undefined) throw tx.failure
   if (progress !== "waits") return ended(progress, continuation, context)
-  if (draft.refusal !== undefined) return Run.failed(draft, draft.refusal)
+  if (draft.refusal !== undefined) return Run.failureOf(draft, draft.refusal)
   tx.reads.conclude(draft, tx.segment)
   const limit = isOpen(handling) ? undefined : handling.flight.backlog?.admitRun()
   if (limit !== undefined) return postponed(draft, new RunsFull({ limit }))
@@ -172,7 +172,7 @@ const declare = (continuation: Continuation, { enzyme, handling, state: { host }
   const { declaredBy, tx } = continuation
   continuation.declaredBy = enzyme
   const isNew = tx.segment === 0 || (declaredBy !== enzyme && Semantics.follows(tx, "hearsByName"))
-  if (isNew) tx.declare(Hearing.declared(handling, host))
+  if (isNew) tx.declare(Hearing.declaredPairs(handling, host))
 }
 
 /** Whether a run waited before, so that the space has room for it. */
@@ -223,7 +223,7 @@ type FirstStep = Pick<Step.Step, "attempt" | "code" | "services" | "anew" | "pip
 const beginningOf = ({ draft, handling, note: { anew } }: Context): FirstStep => {
   const { attempt, entry, flight: { signal: { awaits, target = "" } }, segment } = handling
   if (segment > 0) return {}
-  const semantics = Semantics.told(draft.moment)
+  const semantics = Semantics.fieldOf(draft.moment)
   const pipeline = awaits === undefined ? undefined : Dossier.pipelineOf(draft, target)
   return {
     attempt,
@@ -291,7 +291,7 @@ const restored = (digest: string, { state: { restore, store } }: Context): Promi
 /** The outcome of a body that has settled. */
 const ended = (progress: Exclude<Progress, string>, { tx }: Continuation, { draft, oid }: Context): Outcome => {
   const outcome = "error" in progress
-    ? Undo.raised(progress.error, Run.failed(draft, progress.error), { draft, cancellations: tx.cancellations })
+    ? Undo.outcomeOf(progress.error, Run.failureOf(draft, progress.error), { draft, cancellations: tx.cancellations })
     : Run.conclude(draft, progress.value)
   if (!isMerged(outcome)) return outcome
   if (Semantics.follows(draft.moment, "requestsEndWithRun")) {

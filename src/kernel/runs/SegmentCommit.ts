@@ -42,7 +42,7 @@ interface WaitingBodies {
  * Puts the steps of runs that wait into their logs, and keeps their bodies. The first step starts the operation. A run that hears
  * an awaited signal of this beat goes on at once.
  */
-export const waiting = ({ keep, signalsOf }: WaitingBodies): RunExecutor["wait"] => (handling, waits, merge) => {
+export const waitOf = ({ keep, signalsOf }: WaitingBodies): RunExecutor["wait"] => (handling, waits, merge) => {
   const { captured: { ledgers, moment, stage } } = merge
   const { continuation, dues, isAhead, listed, note, oid, segment, step: { document, parts } } = waits
   const address = stepAddress(oid, segment)
@@ -143,7 +143,7 @@ export const between = (handling: Handling, { captured: { moment, stage }, state
   const oid = oidOf(handling, hash)
   const read = (key: string) => stage.newest(key)
   const first = isFirst ? undefined : Step.decode(read(stepAddress(oid, 0).key))
-  const declared = isFirst || isOfToday(handling, first) ? Hearing.declared(handling, host) : none
+  const declared = isFirst || isOfToday(handling, first) ? Hearing.declaredPairs(handling, host) : none
   const before = isKept ? DeclaredPairs.read(oid, read) : none
   // Most often the first step has what the module declares, and the log is not read.
   if (before.length === 0 && declared.every((pair) => isIn(first?.hears ?? none, pair))) return undefined

@@ -7,7 +7,7 @@ import * as Document from "../../cell/Document.ts"
 import * as Cells from "../../durable/Cells.ts"
 import { Log } from "../../durable/Log.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
-import { Pending } from "../model/Signal.ts"
+import { PendingSignal } from "../model/Signal.ts"
 import type { LogStore, SegmentReceipt, SegmentReceipts } from "../beat/RunExecutor.ts"
 import type { Receipt } from "../model/Receipt.ts"
 
@@ -28,7 +28,7 @@ export const find = (
   { handlings, id }: Receipt,
   hash: (text: string) => string
 ): SegmentReceipts | undefined => {
-  const waiting = store.waiting(id).flatMap((row) => Pending.fromRow(row).again?.enzyme ?? [])
+  const waiting = store.waiting(id).flatMap((row) => PendingSignal.fromRow(row).again?.enzyme ?? [])
   const found: Record<string, Record<string, SegmentReceipt>> = {}
   let steps = 0
   const put = (segment: number, enzyme: string, receipt: SegmentReceipt): void => {

@@ -13,8 +13,8 @@ import { RunAbsent, RunState } from "../../durable/RunError.ts"
 import { CAPTURE, type Stage } from "../../stage/Stage.ts"
 import * as LabelCheck from "../beat/step/LabelCheck.ts"
 import * as InFlights from "../model/InFlight.ts"
-import type { CapturedSignal, Handling, Taken, Waits } from "../model/InFlight.ts"
-import { listed, Pending, type WaitingRun } from "../model/Signal.ts"
+import type { CapturedSignal, Handling, TakenSignal, Waits } from "../model/InFlight.ts"
+import { pairsOf, PendingSignal, type WaitingRun } from "../model/Signal.ts"
 import type { DurableRuns, HeardSignals, RunExecutor, RunMerge, RunSpace } from "../beat/RunExecutor.ts"
 import { BeatSignals } from "./BeatSignals.ts"
 import * as EventEnds from "./EventEnds.ts"
@@ -41,7 +41,7 @@ class Segments implements RunExecutor {
     this.bodies = ledgers.stateOf(RunLedger.runs, states)
     const risks = report === undefined ? undefined : new StaleRisks(space.space, report)
     this.run = Segment.executor({ bodies: this.bodies, risks })
-    this.wait = SegmentCommit.waiting({ signalsOf: (merge) => this.signalsOf(merge), keep: (waits) => this.keep(waits) })
+    this.wait = SegmentCommit.waitOf({ signalsOf: (merge) => this.signalsOf(merge), keep: (waits) => this.keep(waits) })
   }
 
   readonly hear: RunExecutor["hear"] = (signals, transaction, input) => {
@@ -61,7 +61,7 @@ class Segments implements RunExecutor {
   }
 
   /** Marks the runs with a captured result and without a segment in this beat. */
-  private mark(stage: Stage, resumed: ReadonlySet<string>, taken: ReadonlyArray<Taken>): void {
+  private mark(stage: Stage, resumed: ReadonlySet<string>, taken: ReadonlyArray<TakenSignal>): void {
     const present = new Set(taken.map(({ flight, pending: { again } }) =>
       again?.segment === undefined ? "" : again.run?.oid ?? Cells.oidOf(flight.signal.id, again.enzyme, this.space.hash)))
     Note.mark(stage, [...resumed].filter((oid) => !present.has(oid)), CAPTURE)
@@ -77,7 +77,7 @@ class Segments implements RunExecutor {
   /** The run of a handling that waits for its module. */
   private held({ flight, key, waiting }: Handling): WaitingRun {
     const oid = Cells.oidOf(flight.signal.id, key, this.space.hash)
-    return { ...listed(waiting ?? { hears: [] }), oid, dues: [], isHeld: true }
+    return { ...pairsOf(waiting ?? { hears: [] }), oid, dues: [], isHeld: true }
   }
 
   /** The run of a handling that is attempted again, if it hears signals meanwhile that its log does not have. */
@@ -140,7 +140,7 @@ const whole: DurableRuns["whole"] = (pending, store) => {
   if (again?.run?.changed === undefined) return pending
   const { changed: _, ...run } = again.run
   const hears = Log.of(Cells.stepsOf(run.oid, SegmentReceipts.reader(store))).pairs.from(0)
-  const found = new Pending(seq, signal, { due, again: { ...again, run: { ...run, hears } } })
+  const found = new PendingSignal(seq, signal, { due, again: { ...again, run: { ...run, hears } } })
   found.stored = true
   return found
 }

@@ -33,13 +33,13 @@ import * as ServiceLayer from "../../registry/ServiceLayer.ts"
 import { type ServiceRefused, unbound } from "../../registry/Services.ts"
 import type { DurableRuns } from "../beat/RunExecutor.ts"
 import * as NoDurableRuns from "../runs/NoDurableRuns.ts"
-import { expected } from "../view/Expected.ts"
+import { expect } from "../view/Expected.ts"
 import { receive, RemotePeers } from "../live/Delivery.ts"
 import { CurrentCursorKey } from "../model/CursorKey.ts"
 import { CurrentHolds } from "../model/Holds.ts"
 import * as Fibers from "../model/Fibers.ts"
 import { KernelSettings } from "../model/Limits.ts"
-import type { Undelivered } from "../model/Signal.ts"
+import type { DeliveryRefusal } from "../model/Signal.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
 import { LostBeats } from "../journal/LostBeats.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
@@ -105,7 +105,7 @@ export class Kernel extends Context.Service<Kernel, {
     space: string,
     from: string,
     rows: ReadonlyArray<string>
-  ) => Effect.Effect<ReadonlyArray<Undelivered | null>, PersistenceError>
+  ) => Effect.Effect<ReadonlyArray<DeliveryRefusal | null>, PersistenceError>
   /** The store of an import: a new one, or one that is not whole yet. Fails with `space/exists` for the name of a space. */
   readonly importing: (name: string) => Effect.Effect<PlacedStore, PersistenceError, Scope.Scope>
   /** The spaces that stopped by themselves or could not be opened, until they open again. */
@@ -277,9 +277,9 @@ const registrar = ({ nodes, registry, runs, scheduled, wake }: {
       if (module._tag !== "Enzyme" || registry.leavesOut || isScheduled) wake()
       if (isScheduled) scheduled.see(module)
     },
-    catch: expected<InvalidEnzyme | InvalidNode>(InvalidEnzyme, InvalidNode)
+    catch: expect<InvalidEnzyme | InvalidNode>(InvalidEnzyme, InvalidNode)
   }),
-  leaveOut: (enzyme, code) => Effect.try({ try: () => registry.leaveOut(enzyme, code), catch: expected(InvalidEnzyme) }),
+  leaveOut: (enzyme, code) => Effect.try({ try: () => registry.leaveOut(enzyme, code), catch: expect(InvalidEnzyme) }),
   breaks: (file) => Effect.sync(() => registry.breaks(file)),
   mends: (file) => Effect.sync(() => {
     registry.mends(file)
@@ -291,6 +291,6 @@ const registrar = ({ nodes, registry, runs, scheduled, wake }: {
       if (!nodes.unregister(module)) throw new NotRegistered({ name: module.name })
       wake()
     },
-    catch: expected(NotRegistered)
+    catch: expect(NotRegistered)
   })
 })

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import { Heap } from "../../cell/Heap.ts"
 import type { Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
-import { expected } from "../view/Expected.ts"
+import { expect } from "../view/Expected.ts"
 import { MAX_ROWS, type PageTurns } from "../view/PageTurns.ts"
 import type { NamePage, Page } from "../view/Pages.ts"
 
@@ -62,7 +62,7 @@ export class SpaceNames {
             see(value)
           }
         } catch (error) {
-          return resume(Effect.suspend(() => Effect.fail(expected<PersistenceError>(PersistenceError)(error))))
+          return resume(Effect.suspend(() => Effect.fail(expect<PersistenceError>(PersistenceError)(error))))
         }
         cancel = this.turns.take(look)
       }

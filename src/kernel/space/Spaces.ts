@@ -17,7 +17,7 @@ import type { ContentStore } from "../../persistence/LargeContent.ts"
 import type { Persistence, PlacedStore } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Cursor } from "../view/Cursor.ts"
-import { expected } from "../view/Expected.ts"
+import { expect } from "../view/Expected.ts"
 import * as Journal from "../journal/Journal.ts"
 import type { Peer, ResolvePeer } from "../live/Delivery.ts"
 import { Access } from "../api/Access.ts"
@@ -229,7 +229,7 @@ export class Spaces {
     const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
     const readerState = this.readerStateOf(name)
     const { hash, settings: { retention } } = parts
-    const space = yield* persistence.open(name, { create, retention, digest: (text) => hash.hex(Journal.hashed(text)) }).pipe(
+    const space = yield* persistence.open(name, { create, retention, digest: (text) => hash.hex(Journal.hashedText(text)) }).pipe(
       Scope.provide(own),
       Effect.flatMap((store) => Effect.try({
         try: () => begun(Recovery.recover(store, parts), {
@@ -250,7 +250,7 @@ export class Spaces {
           readerState,
           contents, frame
         }),
-        catch: expected(PersistenceError)
+        catch: expect(PersistenceError)
       })),
       Effect.tapError((error) => Effect.sync(() => stops.refused(name, error))),
       Effect.onError((cause) => close(Exit.failCause(cause)))

@@ -43,7 +43,7 @@ export class UnfinishedImports {
   /** The store of an import, new or unfinished, until the scope closes. */
   open(name: string, create = true): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
     const { alone, hash, now, persistence, wake } = this.deps
-    const digest = (text: string): string => hash.hex(Journal.hashed(text))
+    const digest = (text: string): string => hash.hex(Journal.hashedText(text))
     return Effect.gen({ self: this }, function*() {
       const own = yield* Scope.fork(yield* Effect.scope)
       const store = yield* alone(Scope.provide(persistence.open(name, { create, importing: true, retention: UNLIMITED, digest }), own))

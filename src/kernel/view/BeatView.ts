@@ -18,7 +18,7 @@ import type { RunRecord } from "../journal/RunLine.ts"
 import type { SentRecord } from "../journal/SentLine.ts"
 import * as Journal from "../journal/Journal.ts"
 import * as Records from "../journal/JournalRecords.ts"
-import * as Parked from "../model/Parked.ts"
+import * as Parked from "../model/ParkedSignals.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
 import type { HandshakeMetrics } from "../beat/loop/CommitHandshake.ts"
 import * as LostBeats from "../journal/LostBeats.ts"
@@ -130,13 +130,13 @@ type Paths = Pick<SentRecord, "signal" | "target">
 
 /** One entry with the paths of its signals. The paths may stand in the entries that sent the signals. */
 class EntryView {
-  readonly entry: Journal.Parsed
+  readonly entry: Journal.Entry
   /** `signal=… target=…` of each captured signal. */
   readonly inputs: ReadonlyArray<string>
   private readonly source: Source
-  private readonly sendings = new Map<number, ReadonlyMap<string, Records.Sending>>()
+  private readonly sendings = new Map<number, ReadonlyMap<string, Records.SignalSend>>()
 
-  constructor(source: Source, entry: Journal.Parsed) {
+  constructor(source: Source, entry: Journal.Entry) {
     this.source = source
     this.entry = entry
     this.inputs = Records.inputsOf(entry).map((input) => {

@@ -35,7 +35,7 @@ type Found = ReadonlyArray<Observation> | string
  * The missed values of returning subscribers. Those that return at about the same time share one read of the journal, as the
  * watchers of an object that wakes and the clients of a server that starts.
  */
-export class Missed {
+export class MissedValues {
   /** Weak, because a space may rest for long until its next beat. */
   private recent: WeakRef<Recent> | undefined
 

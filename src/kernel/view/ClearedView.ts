@@ -46,7 +46,10 @@ export interface Dependencies {
   readonly contents: Pick<Space, "blobPart">
   readonly lists: Pick<Space, "cells" | "list" | "names"> & {
     /** The waiting list, a page at a time, as far as a condition admits it. */
-    readonly queued: (page: Page<number>, admits: (pending: Signal.Pending) => boolean) => Effect.Effect<WaitingList.FoundPage, ReadError>
+    readonly queued: (
+      page: Page<number>,
+      admits: (pending: Signal.PendingSignal) => boolean
+    ) => Effect.Effect<WaitingList.FoundPage, ReadError>
   }
   readonly queries: Pick<LiveQueries, "pull" | "watch">
   readonly receipts: Pick<Space, "receipts"> & {
@@ -83,7 +86,7 @@ export class ClearedView implements Reader {
       yield* this.admit(text)
       const { label, value } = yield* queries.pull(text, {
         admits: (address) => this.mayKnow(address.key),
-        see: () => Queries.labelled(state, text, this.disclosure),
+        see: () => Queries.readWithLabel(state, text, this.disclosure),
         wait: wait ?? state.settings.limits.pullMillis
       })
       // A link may lead to a withheld place.
@@ -185,7 +188,7 @@ export class ClearedView implements Reader {
     }
     if (this.isReserved(String(signal))) return new SignalReserved({ signal, reader: this.clearance.name })
     // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
-    return label === undefined || Label.isWithin(label, this.atoms) ? undefined : OutgoingSignal.labelled(label)
+    return label === undefined || Label.isWithin(label, this.atoms) ? undefined : OutgoingSignal.labelRefusal(label)
   }
 
   /** Whether readers must not send a signal, because its handlers trust it: one of the runtime, or of a plugin that reserves it. */
@@ -219,13 +222,13 @@ export class ClearedView implements Reader {
   waiting({ after, limit }: Page): Effect.Effect<ShownPage, ReadError> {
     const { lists, readerState: { cursor } } = this.deps
     const { atoms } = this
-    const admits = (pending: Signal.Pending): boolean => {
+    const admits = (pending: Signal.PendingSignal): boolean => {
       const { target } = pending.signal
       return Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))
     }
     const from = after === undefined ? undefined : cursor.beat(after)
     return Effect.map(lists.queued({ after: from, limit }, admits), ({ found, next }) =>
-      ({ waiting: found.map(WaitingList.shown), next: next === undefined ? undefined : cursor.of(next) }))
+      ({ waiting: found.map(WaitingList.readerRow), next: next === undefined ? undefined : cursor.of(next) }))
   }
 
   private get principal(): string {
@@ -241,7 +244,7 @@ export class ClearedView implements Reader {
     const withheld = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
     const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...errorOf(error) }))
     const over = withheld.length === 0 ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
-    return { id, ...OwnId.owned(own), status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
+    return { id, ...OwnId.ownField(own), status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
   }
 
   /** The names below a cell that the clearance admits. */

@@ -10,7 +10,7 @@ import type { Document } from "../../cell/Document.ts"
 import { MAX_NAME } from "../../cell/Name.ts"
 import type { PageStore } from "../../ledger/Outside.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
-import type { Committed } from "../../stage/BeatClock.ts"
+import type { CommittedState } from "../../stage/BeatClock.ts"
 import * as Journal from "../journal/Journal.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 
@@ -56,7 +56,7 @@ export class CountedRows implements ListedStore, PageStore {
   }
 
   /** Committed documents, each read of which counts. */
-  documents(committed: Committed): Committed {
+  documents(committed: CommittedState): CommittedState {
     const read = (key: string): Document | undefined => {
       this.looked++
       return committed.read(key)

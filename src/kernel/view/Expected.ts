@@ -30,20 +30,20 @@ export type ReadError = InvalidAddress | IdAmbiguous | LinkLoop | PersistenceErr
 /**
  * Passes errors of these classes on, and throws any other error as a defect.
  */
-export const expected = <E>(...types: ReadonlyArray<abstract new(...args: never) => E>) => (error: unknown): E => {
+export const expect = <E>(...types: ReadonlyArray<abstract new(...args: never) => E>) => (error: unknown): E => {
   if (types.some((type) => error instanceof type)) return error as E
   throw error
 }
 
 /** The errors of a signal from outside. */
-export const asRefusal = expected<SignalError>(
+export const asRefusal = expect<SignalError>(
   InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError
 )
 
 /** The errors of control input, the refusals of ledgers included. */
 export const asControlError = (ledgers: ReadonlyArray<RefusalClass>): (error: unknown) => ControlError => {
   const known = ledgers as ReadonlyArray<abstract new(...args: never) => ControlError>
-  return expected<ControlError>(
+  return expect<ControlError>(
     InvalidAddress, InvalidValue, CellMistyped, WriteRefused, ControlRefused, DeadAbsent, InvalidNode, SliceAbsent, ...known
   )
 }

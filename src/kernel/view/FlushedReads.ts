@@ -57,7 +57,7 @@ export class FlushedReads {
         try {
           cancel = answer(see(rows))
         } catch (error) {
-          resume(Queries.refused(error))
+          resume(Queries.refuse(error))
         }
       })
       return Effect.sync(() => {
@@ -87,7 +87,7 @@ export class FlushedReads {
       try {
         found = see()
       } catch (error) {
-        return fail(Queries.refused(error))
+        return fail(Queries.refuse(error))
       }
       seen(found)
     }

@@ -11,7 +11,7 @@ import * as Address from "../../cell/Address.ts"
 import type { Value } from "../../cell/Value.ts"
 import { isView } from "../../stage/View.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
-import { expected } from "./Expected.ts"
+import { expect } from "./Expected.ts"
 import type { FlushedReads } from "./FlushedReads.ts"
 import type { ReadError } from "./Expected.ts"
 import * as Subscription from "./Subscription.ts"
@@ -85,7 +85,7 @@ export class LiveQueries {
           }
         }))
       } catch (error) {
-        fail(Queries.refused(error))
+        fail(Queries.refuse(error))
       }
       return () => ends.forEach((end) => end())
     })
@@ -156,7 +156,7 @@ const held = (address: string, until: number | undefined, { clock, host }: State
   return new CellHeld({ address, at: at - clock.shifted, after: at - now })
 }
 
-const watchable = (text: string) => Effect.try({ try: () => Queries.watchable(text), catch: expected<ReadError>(Address.InvalidAddress) })
+const watchable = (text: string) => Effect.try({ try: () => Queries.watchable(text), catch: expect<ReadError>(Address.InvalidAddress) })
 
 /** A subscriber that lags too far behind receives the newest value alone, marked as such. */
 const lag: Subscription.Lag<Observation> = {

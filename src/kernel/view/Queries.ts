@@ -14,12 +14,12 @@ import type { JournalRow } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
-import type { Committed } from "../../stage/BeatClock.ts"
+import type { CommittedState } from "../../stage/BeatClock.ts"
 import { Stage } from "../../stage/Stage.ts"
 import { isView } from "../../stage/View.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { Disclosure } from "./Disclosure.ts"
-import { expected } from "./Expected.ts"
+import { expect } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
 import * as BeatView from "./BeatView.ts"
 import { behind, type CountedRows } from "./CountedRows.ts"
@@ -75,7 +75,7 @@ export const hops = function*({ documents }: Pick<LiveState, "documents">, from:
 
 /** The value at the address of a view, rendered now. */
 const view = (state: State, address: Address.Address, live: BeatView.LiveSources): Value.Value => {
-  const label = (enzyme: string, beat: number): string => Titles.shown(state.documents, enzyme, beat)
+  const label = (enzyme: string, beat: number): string => Titles.titleAt(state.documents, enzyme, beat)
   const { handshake, lostBeats, reporter, settings, space, store } = state
   const value = BeatView.read({
     store,
@@ -198,19 +198,19 @@ export const cellOf = (text: string): string => {
 }
 
 /** The expected errors of a read. */
-export const asReadError = expected<ReadError>(Address.InvalidAddress, IdAmbiguous, PersistenceError, Link.LinkLoop)
+export const asReadError = expect<ReadError>(Address.InvalidAddress, IdAmbiguous, PersistenceError, Link.LinkLoop)
 
 /**
  * The failure of a read. An unexpected error fails the read and not the space.
  */
-export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effect.suspend(() => Effect.fail(asReadError(error)))
+export const refuse = (error: unknown): Effect.Effect<never, ReadError> => Effect.suspend(() => Effect.fail(asReadError(error)))
 
 /**
  * The value at an address, with the label of all reads that it took.
  *
  * @throws InvalidAddress, LinkLoop
  */
-export const labelled = (state: Listed, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
+export const readWithLabel = (state: Listed, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
   const reading = draft(state, labels)
   const value = reading.get(text)
   return { label: reading.label, value }
@@ -220,7 +220,7 @@ export const labelled = (state: Listed, text: string, labels: Disclosure): { rea
 type Listed = Pick<LiveState, "clock" | "documents" | "hash" | "settings" | "store">
 
 /** A state that a draft reads. */
-type Readable = Pick<LiveState, "clock" | "hash" | "settings" | "store"> & { readonly documents: Committed }
+type Readable = Pick<LiveState, "clock" | "hash" | "settings" | "store"> & { readonly documents: CommittedState }
 
 /** A draft that reads committed state and never writes. */
 const draft = (state: Readable, labels?: Disclosure): Draft => {

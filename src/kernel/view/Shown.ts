@@ -13,7 +13,7 @@ import type { ShownWaiting } from "./WaitingList.ts"
 export type Denial = AnswerOf<typeof denials>["denials"][number]
 
 /** One of the values at an address, with the cursor after it. */
-export interface Seen {
+export interface SeenValue {
   readonly cursor: string
   readonly value: Value
   /** The value's text; `null` for an absent value. */

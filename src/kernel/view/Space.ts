@@ -30,7 +30,7 @@ import type { AnswerOf } from "../../contract/Endpoint.ts"
 import type { Client, Faces } from "../../contract/Face.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
-import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt } from "./Shown.ts"
+import type { Denial, SeenValue, ShownHandling, ShownPage, ShownReceipt } from "./Shown.ts"
 import type {
   ChannelRow, Drain, DrainedCompletion, DrainPage, RequestDetails, RequestRow, SpaceIo
 } from "./Requests.ts"
@@ -96,7 +96,7 @@ export interface Waits {
   readonly wait?: number | undefined
 }
 
-export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
+export type { Denial, SeenValue as Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
 export type { BeatPage, CellPage, CellRequest, KeyPage, ListedCell, NamePage, Page }
 export type { ClockStatus }
 export type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
@@ -192,7 +192,7 @@ export interface Reader {
   /** Fails with `Withheld` unless the clearance admits the address. */
   readonly admit: (text: string) => Effect.Effect<void, ReadError | Withheld>
   /** The values at an address, from now on or after a cursor. */
-  readonly watch: (text: string, last?: string) => Stream.Stream<Seen, ReadError | Withheld>
+  readonly watch: (text: string, last?: string) => Stream.Stream<SeenValue, ReadError | Withheld>
   /** The receipt of an event, as far as the clearance admits it; `undefined` otherwise. */
   readonly receipt: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
   /**

@@ -6,7 +6,7 @@
 import type { Address, Path } from "../../cell/Address.ts"
 import * as Change from "../../cell/Change.ts"
 import * as Codec from "../../cell/Document.ts"
-import type { Staged } from "../../stage/Stage.ts"
+import type { StagedDocument } from "../../stage/Stage.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { ChurnMap } from "../inbox/ChurnMap.ts"
 import type { Beat } from "../beat/step/Commit.ts"
@@ -18,12 +18,12 @@ import type { Observation } from "./Space.ts"
 
 /** A subscription with its callback. */
 interface Subscriber {
-  readonly watched: Watched
+  readonly watched: WatchedPlace
   readonly tell: (observation: Observation) => void
 }
 
 /** The address and the group of a subscription. */
-export interface Watched {
+export interface WatchedPlace {
   readonly address: Address
   /** Changes made under the same group are not published to it. */
   readonly changeGroup?: string | undefined
@@ -37,10 +37,10 @@ type Source = Pick<LiveState, "documents" | "store">
  */
 export class Subscriptions {
   private readonly byKey = new ChurnMap<string, Set<Subscriber>>()
-  private readonly missed = new CatchUp.Missed()
+  private readonly missed = new CatchUp.MissedValues()
 
   /** Adds a subscription to an address, from the next durable beat on. Returns the call that ends it. */
-  add(watched: Watched, tell: (observation: Observation) => void): () => void {
+  add(watched: WatchedPlace, tell: (observation: Observation) => void): () => void {
     const { key } = watched.address
     const subscriber: Subscriber = { watched, tell }
     const subscribers = this.byKey.get(key) ?? new Set()
@@ -82,7 +82,7 @@ export class Subscriptions {
   }
 }
 
-const differs = (path: Path, { after, before }: Pick<Staged, "before" | "after">): boolean =>
+const differs = (path: Path, { after, before }: Pick<StagedDocument, "before" | "after">): boolean =>
   Change.triggers({ path, shallow: false }, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
 
 const missing = (observation: Observation, missed: string): Observation => {

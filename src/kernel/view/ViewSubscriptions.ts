@@ -24,7 +24,7 @@ const LIVE = "live"
 const COUNTS = "analytics/diag"
 
 /** A subscribed view. */
-export interface Watched {
+export interface WatchedView {
   readonly address: Address.Address
   /** The beat of the last observation that the subscriber has. */
   readonly after: number | undefined
@@ -50,7 +50,7 @@ export class ViewSubscriptions {
    *
    * @throws InvalidAddress
    */
-  watch({ address, after, reads, see }: Watched, { fail, tell }: Sink): () => void {
+  watch({ address, after, reads, see }: WatchedView, { fail, tell }: Sink): () => void {
     const name = nameOf(address)
     let known: Observation | undefined
     let isLooking = false
@@ -117,7 +117,7 @@ const nameOf = ({ id, text }: Address.Address): string => {
 }
 
 /** Whether a returning subscriber already has the current observation. */
-const isKnown = ({ beat, value }: Observation, { address, after }: Pick<Watched, "address" | "after">): boolean => {
+const isKnown = ({ beat, value }: Observation, { address, after }: Pick<WatchedView, "address" | "after">): boolean => {
   if (after === undefined || after > beat) return false
   if (value === undefined) return true
   const last = lastChange(address, value)

@@ -10,7 +10,7 @@ import type * as Contract from "../../contract/Signals.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import * as Awaited from "../model/Awaited.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
-import { Pending, runName, type Signal } from "../model/Signal.ts"
+import { PendingSignal, runName, type Signal } from "../model/Signal.ts"
 import { MAX_ROWS } from "./PageTurns.ts"
 
 /** The members of the state of a space that the waiting list uses. */
@@ -34,14 +34,14 @@ export interface WaitingPage {
 }
 
 /** A row with its pending signal. */
-export interface Found {
-  readonly pending: Pending
+export interface FoundRow {
+  readonly pending: PendingSignal
   readonly row: WaitingRow
 }
 
 /** Some rows, and the sequence number to continue after; `undefined` at the end. */
 export interface FoundPage {
-  readonly found: ReadonlyArray<Found>
+  readonly found: ReadonlyArray<FoundRow>
   readonly next: number | undefined
 }
 
@@ -52,14 +52,14 @@ export interface FoundPage {
 export const find = (
   state: State,
   { after = -1, limit }: { readonly after?: number | undefined; readonly limit: number },
-  admits: (pending: Pending) => boolean
+  admits: (pending: PendingSignal) => boolean
 ): FoundPage => {
-  const found: Array<Found> = []
+  const found: Array<FoundRow> = []
   let looked = 0
   let next: number | undefined
   for (const stored of state.store.queue(after)) {
     if (found.length >= limit || looked === MAX_ROWS) return { found, next }
-    const pending = Pending.fromRow(stored)
+    const pending = PendingSignal.fromRow(stored)
     looked++
     next = pending.seq
     if (admits(pending)) found.push({ pending, row: rowOf(pending, state) })
@@ -75,7 +75,7 @@ export const page = (state: State, request: { readonly after?: number | undefine
   return { waiting: found.map(({ row }) => row), next }
 }
 
-const rowOf = (pending: Pending, state: State): WaitingRow => {
+const rowOf = (pending: PendingSignal, state: State): WaitingRow => {
   const { again, due, signal: { id, own, signal, target } } = pending
   return {
     id,
@@ -95,12 +95,12 @@ const OPEN = ["own", "signal", "target", "why", "code", "enzymes", "attempt"] as
 export type ShownWaiting = Pick<WaitingRow, (typeof OPEN)[number]> & { readonly id?: string }
 
 /** The row for a reader. */
-export const shown = ({ pending, row }: Found): ShownWaiting => {
+export const readerRow = ({ pending, row }: FoundRow): ShownWaiting => {
   const fields = OPEN.flatMap((name) => row[name] === undefined ? [] : [[name, row[name]]])
   return { ...pending.signal.origin === "caller" ? { id: row.id } : {}, ...Object.fromEntries(fields) as Omit<ShownWaiting, "id"> }
 }
 
-const dueOf = ({ beat, moment }: NonNullable<Pending["due"]>, shifted: number): NonNullable<WaitingRow["due"]> =>
+const dueOf = ({ beat, moment }: NonNullable<PendingSignal["due"]>, shifted: number): NonNullable<WaitingRow["due"]> =>
   ({ ...beat === undefined ? {} : { beat }, ...moment === undefined ? {} : { moment: moment - shifted } })
 
 /** The wait for a document: for its lock, or for the runs that lost it before. */
@@ -110,7 +110,7 @@ const contendedFor = (on: string, { locks }: SpaceMode.SpaceMode): Pick<WaitingR
   return { why: "parked", on, ...owner === undefined ? {} : { owner } }
 }
 
-const reasonOf = (pending: Pending, state: State): Pick<WaitingRow, "why" | "code" | "on" | "owner" | "enzymes"> => {
+const reasonOf = (pending: PendingSignal, state: State): Pick<WaitingRow, "why" | "code" | "on" | "owner" | "enzymes"> => {
   const { again, due, seq, signal, urgent } = pending
   const { bindings, enzymes, inbox, mode } = state
   const resolve = (sent: Signal) => enzymes.resolve(sent.signal, sent.target, Awaited.tableFor(bindings, sent))

@@ -277,7 +277,7 @@ export class RunBoard {
 /**
  * The runs to blame: the run in slot 0, or else the waiting runs from which the thread never returned. Others may be innocent.
  */
-export const blamed = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
+export const blame = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
   const first = runs.find(({ place }) => place === 0)
   return first === undefined ? runs.filter(({ hasReturned }) => !hasReturned) : [first]
 }
@@ -285,7 +285,7 @@ export const blamed = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
 /**
  * The marks of a space, with one more for a run in progress there.
  */
-export const marked = ({ beat, enzyme, event, node }: Run, marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
+export const mark = ({ beat, enzyme, event, node }: Run, marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
   // A mark made before the run began is of the same beat.
   if (node === "") {
     return [...marks.filter((mark) => !("event" in mark) || mark.event !== event || mark.enzyme !== enzyme), { beat, enzyme, event }]

@@ -98,7 +98,7 @@ export class SpaceWatchdog {
     this.conclude(mark, undefined)
     // The next attempt is marked as well before it begins.
     this.until = Math.max(this.until, this.beat + 1)
-    return Stuck.ended(again)
+    return Stuck.endOf(again)
   }
 
   /** A handling begins. */

@@ -27,7 +27,7 @@ const outcome = (again: { readonly why: Again["why"] | undefined } | undefined, 
 /**
  * The outcome of a handling during which a process ended.
  */
-export const ended = (again: Again | undefined): Failure =>
+export const endOf = (again: Again | undefined): Failure =>
   outcome(
     again,
     "The process ended while the run was under way. It has to return within its limit, without process.exit and in the memory there is"
@@ -36,7 +36,7 @@ export const ended = (again: Again | undefined): Failure =>
 /**
  * The outcome of a handling that broke its beat.
  */
-export const broken = ({ why }: Pick<Handling, "why">, error: unknown): Failure =>
+export const failureOf = ({ why }: Pick<Handling, "why">, error: unknown): Failure =>
   outcome({ why }, `The beat broke off in the run: ${said(error)}`)
 
 /**

@@ -13,7 +13,7 @@ import type { Signal } from "../../cell/Signal.ts"
 import type { Value } from "../../cell/Value.ts"
 import { CurrentReporter, Reporter, type Told } from "../../diagnostic/Reporter.ts"
 import type { Receipt } from "../../kernel/model/Receipt.ts"
-import { Pending } from "../../kernel/model/Signal.ts"
+import { PendingSignal } from "../../kernel/model/Signal.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import type { PostedSignal, Space } from "../../kernel/view/Space.ts"
 import { PART } from "../../persistence/Backend.ts"
@@ -249,7 +249,7 @@ export class TestSpace {
   /** Takes down the signals that runs of a beat sent. They wait in the queue until the next one. */
   private async note(beat: number): Promise<void> {
     const rows = await this.run(this.space.examine(({ store }) => [...store.queue()]))
-    for (const { again, signal: { id, origin, payload, signal, target, to } } of rows.map(Pending.fromRow)) {
+    for (const { again, signal: { id, origin, payload, signal, target, to } } of rows.map(PendingSignal.fromRow)) {
       if (origin !== "run" || again !== undefined || this.known.has(id)) continue
       this.known.add(id)
       this.signals.push({ beat, id, signal, target, payload: Document.read(payload, []), space: to?.space })

@@ -135,7 +135,7 @@ class ThreadWatchdog {
     if (run?.place === 0) {
       this.attempt(() => {
         EndFile.tell(EndFile.file, EndFile.byWatchdog(`${RunBoard.nameOf(run)} ended the process`))
-        WatchdogFiles.write(this.folder, run.space, RunBoard.marked(run, WatchdogFiles.read(this.folder, run.space)))
+        WatchdogFiles.write(this.folder, run.space, RunBoard.mark(run, WatchdogFiles.read(this.folder, run.space)))
       })
     }
   }

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { blamed, type RunBoard, type Run } from "../../kernel/watchdog/RunBoard.ts"
+import { blame, type RunBoard, type Run } from "../../kernel/watchdog/RunBoard.ts"
 import { ThreadBoard } from "../../kernel/watchdog/ThreadBoard.ts"
 
 /** The interval between two inspections, in milliseconds. */
@@ -134,8 +134,8 @@ export class RunInspector {
     const { stopMillis, stuckMillis } = this.limits
     const over = (grace: number) => timed.filter(({ millis, run }) => millis >= run.limitMs + grace).map(({ run }) => run)
     const stuck = over(stuckMillis)
-    if (stuck.length > 0) return blamed(stuck)
+    if (stuck.length > 0) return blame(stuck)
     if (isStopping) this.stopping += passed
-    return this.stopping >= stopMillis ? blamed(over(0)) : undefined
+    return this.stopping >= stopMillis ? blame(over(0)) : undefined
   }
 }

@@ -77,7 +77,7 @@ const inspect = (): void => {
   for (const run of end) {
     print(`${named(run)} is noted, and the process ends`)
     // If the mark cannot be written, the next opening is still on probation.
-    attempt(() => WatchdogFiles.write(folder, run.space, RunBoard.marked(run, WatchdogFiles.read(folder, run.space))))
+    attempt(() => WatchdogFiles.write(folder, run.space, RunBoard.mark(run, WatchdogFiles.read(folder, run.space))))
   }
   // A process that was told to stop is not started again.
   if (!board.isStopping) EndFile.tell(endFile, EndFile.byWatchdog(reasonOf(end)))

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "../../cell/Redacted.ts"
 import type { DeliveryCallbacks, Peer, ResolvePeer } from "../../kernel/live/Delivery.ts"
-import type { Pending } from "../../kernel/model/Signal.ts"
+import type { PendingSignal } from "../../kernel/model/Signal.ts"
 import type { Env, Refusal } from "./Platform.ts"
 
 /** The objects of all spaces, and the right to send to them. */
@@ -18,7 +18,7 @@ interface Sender {
 
 /** A signal with the callbacks of its delivery. */
 interface Letter {
-  readonly pending: Pending
+  readonly pending: PendingSignal
   readonly hears: DeliveryCallbacks
 }
 
@@ -38,7 +38,7 @@ class RemotePeer implements Peer {
     this.space = space
   }
 
-  arrive(from: string, pending: Pending, hears: DeliveryCallbacks): void {
+  arrive(from: string, pending: PendingSignal, hears: DeliveryCallbacks): void {
     if (this.letters.length === 0) queueMicrotask(() => void this.send(from))
     this.letters.push({ pending, hears })
   }

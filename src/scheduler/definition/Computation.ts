@@ -47,7 +47,7 @@ export type Result<Output extends Declares.NamedPlace> = Output extends { readon
  */
 export const make = <Output extends Declares.NamedPlace = string>(definition: ComputationDefinition<Output>): Definition => {
   const given = inTexts(definition as unknown as ComputationDefinition, Declares.templateOf)
-  return Piece.templated(given, (filled, inputs) => build(filled, inputs, definition.output))
+  return Piece.template(given, (filled, inputs) => build(filled, inputs, definition.output))
 }
 
 const build = (definition: Texts<ComputationDefinition>, inputs: Inputs, typed: Declares.NamedPlace): Definition => {

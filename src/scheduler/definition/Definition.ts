@@ -220,7 +220,7 @@ const attempt = <A>(look: () => A, otherwise: A): A => {
 export const withInputs = <R>(run: (tx: Transaction, inputs: Inputs) => R, inputs: Inputs): (tx: Transaction) => R =>
   run.length < 2 ? run as (tx: Transaction) => R : (tx) => run(tx, inputs)
 
-/** A run whose results are checked by the type of its output. Answers that are no value are left to {@link answered}. */
+/** A run whose results are checked by the type of its output. Answers that are no value are left to {@link checkAnswer}. */
 export const withType = <R>(run: (tx: Transaction) => R, output: Declares.NamedPlace): (tx: Transaction) => R => {
   const declared = Declares.is(output) ? output.declared : undefined
   if (declared === undefined) return run
@@ -233,16 +233,16 @@ export const withType = <R>(run: (tx: Transaction) => R, output: Declares.NamedP
 }
 
 /** The thrown value as an error. */
-export const raised = (thrown: unknown): Error => attempt(() => thrown instanceof Error, false) ? thrown as Error : new NodeThrew(thrown)
+export const errorOf = (thrown: unknown): Error => attempt(() => thrown instanceof Error, false) ? thrown as Error : new NodeThrew(thrown)
 
 /**
  * The returned value of a run. A returned `Retry` or `Fatal` is thrown.
  *
  * @throws TransactionRefused, Retry, Fatal
  */
-export const answered = ({ name }: Pick<Definition, "name">, returned: Value): Value => {
+export const checkAnswer = ({ name }: Pick<Definition, "name">, returned: Value): Value => {
   if (typeof returned !== "object" || returned === null) return returned
-  if (isTagged(returned, "Retry") || isTagged(returned, "Fatal")) throw raised(returned)
+  if (isTagged(returned, "Retry") || isTagged(returned, "Fatal")) throw errorOf(returned)
   if (!isPromise(returned)) return returned
   throw new TransactionRefused({ reason: `node "${name}" returned a promise; a node reads and derives at once, and waits for nothing` })
 }

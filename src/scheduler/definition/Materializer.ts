@@ -44,7 +44,7 @@ export interface MaterializerDefinition extends Common {
  * @since 0.1.0
  */
 export const make = (definition: MaterializerDefinition): Definition =>
-  Piece.templated(inTexts(definition, Declares.patternOf), build)
+  Piece.template(inTexts(definition, Declares.patternOf), build)
 
 const build = (definition: Texts<MaterializerDefinition>, inputs: Inputs): Definition => {
   const base = common(definition)

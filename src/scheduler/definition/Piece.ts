@@ -37,7 +37,7 @@ const nothing: Inputs = Object.freeze({})
  *
  * @throws InvalidNode
  */
-export const templated = <D extends Places>(definition: D, build: (definition: D, inputs: Inputs) => Definition): Definition => {
+export const template = <D extends Places>(definition: D, build: (definition: D, inputs: Inputs) => Definition): Definition => {
   const { inputs: names, name, output, writes } = definition
   if (names === undefined) return build(definition, nothing)
   if (!Array.isArray(names) || names.length > MAX_INPUTS || names.some((name) => typeof name !== "string" || !inputPattern.test(name))) {

@@ -45,7 +45,7 @@ export interface ReactionDefinition<Seen extends Value> extends Common {
  * @since 0.1.0
  */
 export const make = <Seen extends Value>(definition: ReactionDefinition<Seen>): Definition =>
-  Piece.templated(inTexts(definition, Declares.patternOf), build)
+  Piece.template(inTexts(definition, Declares.patternOf), build)
 
 const build = <Seen extends Value>(definition: Texts<ReactionDefinition<Seen>>, inputs: Inputs): Definition => {
   const base = common(definition)

@@ -12,7 +12,7 @@ import * as Codec from "../../cell/Document.ts"
 import * as JsonParser from "../../cell/JsonParser.ts"
 
 /** A peeked place with its value; an empty list for an absent value. */
-export type Peeked = readonly [place: string, held: readonly [unknown?]]
+export type PeekedPlace = readonly [place: string, held: readonly [unknown?]]
 
 /**
  * The moment and the peeked values of a run.
@@ -20,13 +20,13 @@ export type Peeked = readonly [place: string, held: readonly [unknown?]]
 export interface Standpoint {
   readonly beat: number
   readonly now: number
-  readonly peeks: ReadonlyArray<Peeked>
+  readonly peeks: ReadonlyArray<PeekedPlace>
 }
 
 /**
  * A peeked value in its stored form.
  */
-export const peeked = (place: string, value: Value): Peeked =>
+export const peekedPlace = (place: string, value: Value): PeekedPlace =>
   [place, value === undefined ? [] : [JsonParser.parse(Codec.encode(value).text)]]
 
 /**

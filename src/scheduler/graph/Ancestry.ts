@@ -8,7 +8,7 @@
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
-import { type Changed, type Depth, derives, type Lineage, type Origins, type Place } from "../../stage/write/ReadLog.ts"
+import { type EarlierChange, type Depth, derives, type Lineage, type Origins, type Place } from "../../stage/write/ReadLog.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import type { Location, Node } from "./Node.ts"
@@ -46,7 +46,7 @@ export class Ancestry implements Lineage {
     return this.graph.isDerived(address, depth)
   }
 
-  noticed(changes: ReadonlyArray<Changed>): ReadonlyArray<Changed> {
+  noticed(changes: ReadonlyArray<EarlierChange>): ReadonlyArray<EarlierChange> {
     const { locations } = this.graph
     return changes.filter(({ address: { key }, isListed }) => {
       const root = locations.known(key)
@@ -55,7 +55,7 @@ export class Ancestry implements Lineage {
     })
   }
 
-  covers({ address, depth }: Place, changes: ReadonlyArray<Changed>): boolean {
+  covers({ address, depth }: Place, changes: ReadonlyArray<EarlierChange>): boolean {
     const { graph } = this
     const writers = writersAt(graph, address, depth)
     // Without a change, the writers alone are looked at, which costs nothing upstream.

@@ -22,7 +22,7 @@ const { KEPT, MATERIALIZER, ROOT, UNSETTLED } = Flag
 const nobody: ReadonlyArray<Node> = []
 
 /** Records changes of nodes within a beat, so that an abort can revert them. */
-export interface Noted {
+export interface ChangeObserver {
   /** A node is about to run. */
   readonly runs: (run: NodeRun) => void
   /** A run started the node. `isKnown` is whether there was one of its name before. */
@@ -61,7 +61,7 @@ export class Graph {
   /** Called when runs take and leave the thread. */
   watched: Watcher | undefined
   /** Records changes for an abort of the beat. */
-  noted: Noted | undefined
+  noted: ChangeObserver | undefined
   /** The labels of the space, if it has any; and the policy of demand by them. */
   labels: Labels | undefined
   demandPolicy: DemandPolicy | undefined

@@ -37,7 +37,7 @@ export interface Gate {
 }
 
 /** Names of started nodes, each with the beat of the run that defined it, or `UNENDED`. */
-export type Started = ReadonlyMap<string, number>
+export type StartedNodes = ReadonlyMap<string, number>
 
 /** In place of a beat: that run is in progress, or ended in another process. */
 export const UNENDED = -1
@@ -75,13 +75,13 @@ export interface NodeRun {
   /** Keys of the documents that the newest run changed, if runs are observed. */
   readonly changed: ReadonlyArray<string>
   /** The nodes that the newest run started. */
-  children: Started | undefined
+  children: StartedNodes | undefined
   /** The standpoint of a run that started nodes and looked at untracked values. */
   standpoint: Standpoint | undefined
   /** The standpoint that the current run adopts, if it only restores the children of an earlier run. */
   recalled: Standpoint | undefined
   /** The children of the previous run, while a run is in progress. */
-  readonly abandoned: Started | undefined
+  readonly abandoned: StartedNodes | undefined
   /** Whether it read a place that it may not demand, while it is under way. */
   readonly isBarred: boolean
   /** Whether the newest run is torn: an early read had changed by its end, so the run was discarded. */

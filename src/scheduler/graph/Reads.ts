@@ -27,11 +27,11 @@ export const of = (node: Node, most = Number.POSITIVE_INFINITY): ReadonlyArray<R
     const { depth = "deep", path = [] } = edge.location.extra ?? {}
     reads.push({ key: edge.location.key, path, depth, cause: edge.cause, isPassive: edge.isPassive })
   }
-  return compacted(reads)
+  return compact(reads)
 }
 
 /** Sorted reads, without covered ones. */
-export const compacted = (reads: ReadonlyArray<Read>): ReadonlyArray<Read> => {
+export const compact = (reads: ReadonlyArray<Read>): ReadonlyArray<Read> => {
   const kept: Array<Read> = []
   let whole: { readonly at: number; read: Read } | undefined
   for (const read of [...reads].sort(compare)) {

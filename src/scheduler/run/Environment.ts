@@ -7,7 +7,7 @@ import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { Definition } from "../definition/Definition.ts"
 import type { Graph } from "../graph/Graph.ts"
 import type { Invalidation } from "../graph/Invalidation.ts"
-import type { Edge, Node, NodeRun, Started } from "../graph/Node.ts"
+import type { Edge, Node, NodeRun, StartedNodes } from "../graph/Node.ts"
 import type { Queue } from "../graph/Queue.ts"
 
 /** The progress of a run. */
@@ -48,7 +48,7 @@ export interface Environment {
    * Called after a run that failed, has no output, or follows one that started `children`. Returns whether there is another
    * attempt for the same causes.
    */
-  readonly finished: (run: NodeRun, children: Started | undefined) => boolean
+  readonly finished: (run: NodeRun, children: StartedNodes | undefined) => boolean
   /** Called after a run whose node was removed meanwhile. */
   readonly left: (node: Node) => void
 }

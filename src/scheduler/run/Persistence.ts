@@ -28,7 +28,7 @@ const { INVALID, KEPT, NEVER_RAN, UNSETTLED } = Flag
 export type ObservedRead = readonly [address: string, depth: Depth]
 
 /** The failure of a run. */
-export interface Failed {
+export interface NodeFailure {
   readonly tag: string
   readonly code: string
   readonly message: string
@@ -50,7 +50,7 @@ export interface Observation {
   /** It waits for its first run since this gate was set. */
   readonly isNew?: true
   /** The failure of its newest run, if it failed. */
-  readonly failed?: Failed
+  readonly failed?: NodeFailure
   /** The standpoint of a node that started others; `null` if it is too large. */
   readonly standpoint?: Standpoint | null
   /** The group whose changes it ignores. */
@@ -137,11 +137,11 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
   }
 }
 
-const failedBy = (error: unknown): Failed =>
+const failedBy = (error: unknown): NodeFailure =>
   ({ tag: tagOf(error), code: codeOf(error), message: (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE) })
 
 /** The restored error of a run of an earlier process. */
-const errorOf = ({ code, message, tag }: Failed): Error => Object.assign(new Error(message), { _tag: tag, code })
+const errorOf = ({ code, message, tag }: NodeFailure): Error => Object.assign(new Error(message), { _tag: tag, code })
 
 /** Whether a debounce delays the first run of a node. */
 export const isDelayed = ({ flags, gate, run }: Node): boolean =>
@@ -169,7 +169,7 @@ const delayed = (node: Node, hash: string | undefined): Observation =>
   ({ ...plain(node, hash), status: "invalid", isNew: true, debouncedUntil: node.gate?.debouncedUntil ?? 0 })
 
 /** The observation of a node that has read one place. */
-export const seen = (definition: Definition, address: Address.Address): Observation =>
+export const observationOf = (definition: Definition, address: Address.Address): Observation =>
   ({ ...plain({ definition }, undefined), reads: [[address.text, "deep"]] })
 
 /**

@@ -12,7 +12,7 @@ import { addressOf, Cell, type Place } from "../../cell/Cell.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Link from "../../cell/Link.ts"
 import type * as Value from "../../cell/Value.ts"
-import { adjusted } from "../../stage/write/Children.ts"
+import { adjust } from "../../stage/write/Children.ts"
 import { hashOf } from "../../stage/Content.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Labels } from "../../stage/Labels.ts"
@@ -44,7 +44,7 @@ export const UNLOOKED = -1
 export const AGAIN = Symbol("again")
 
 /** The state of a run that its reads use. */
-export interface Reading extends Progress {
+export interface ReadingRun extends Progress {
   readonly node: Node
   readonly environment: Environment
   /** Whether the run takes the general path at its end. */
@@ -68,14 +68,14 @@ export interface Reading extends Progress {
 const over = (): TransactionRefused => new TransactionRefused({ reason: "the run is over" })
 
 /** Throws unless the run is in progress, and goes on. */
-export const alive = ({ phase, refusal }: Reading): void => {
+export const alive = ({ phase, refusal }: ReadingRun): void => {
   if ((phase & (FAST | SLOW)) === 0) throw over()
   // A run that has to start over goes on no further, even if it caught the signal.
   if (refusal === AGAIN) throw AGAIN
 }
 
 /** Records a refusal, so that no `catch` hides it. Returns the error to throw. */
-export const refuse = (run: Reading, error: unknown): unknown => {
+export const refuse = (run: ReadingRun, error: unknown): unknown => {
   if ((run.phase & (FAST | SLOW)) === 0) return over()
   run.isSpecial = true
   run.refusal ??= error
@@ -83,13 +83,13 @@ export const refuse = (run: Reading, error: unknown): unknown => {
 }
 
 /** Discards the run: its further operations are refused, and it starts over. */
-export const leave = (run: Reading): void => {
+export const leave = (run: ReadingRun): void => {
   run.isSpecial = true
   run.refusal = AGAIN
 }
 
 /** The run is over, and its guard. */
-export const unguard = (run: Reading): void => {
+export const unguard = (run: ReadingRun): void => {
   if (run.guard?.isBarred === true) run.looked = UNLOOKED
   run.guard = undefined
 }
@@ -103,7 +103,7 @@ export const unreadable = (id: string): TransactionRefused =>
  *
  * It is one function, however long: engines would inline its parts into `get`, and then `get` would be too large for inlining.
  */
-export const read = (run: Reading, place: Place, how: Depth | "peek"): Value.Value => {
+export const read = (run: ReadingRun, place: Place, how: Depth | "peek"): Value.Value => {
   alive(run)
   // The write throws if the run froze its transaction.
   run.isPeeking = how === "peek"
@@ -159,14 +159,14 @@ export const read = (run: Reading, place: Place, how: Depth | "peek"): Value.Val
  *
  * @throws TransactionRefused, InvalidAddress
  */
-export const list = (run: Reading, id: string): ReadonlyArray<string> => {
+export const list = (run: ReadingRun, id: string): ReadonlyArray<string> => {
   const address = Address.ofKey(id)
   if (address.path.length > 0) throw refuse(run, new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
   return read(run, new Cell(address), "children") as ReadonlyArray<string>
 }
 
 /** Unlinks unrepeated reads, one by one, since each changes the demand. */
-export const forget = (run: Reading): void => {
+export const forget = (run: ReadingRun): void => {
   for (let edge = run.cursor, last = lastRead(run); edge !== undefined; edge = edge.nextRead) {
     if (last === undefined) run.node.reads = edge.nextRead
     else last.nextRead = edge.nextRead
@@ -177,7 +177,7 @@ export const forget = (run: Reading): void => {
 }
 
 /** A run that may not demand all that it reads looks at each place first, unless it repeats reads that a guard looked at. */
-export const watch = (run: Reading, policy: DemandPolicy | undefined): void => {
+export const watch = (run: ReadingRun, policy: DemandPolicy | undefined): void => {
   unguard(run)
   if (policy === undefined) return
   const { writers } = run.environment.graph
@@ -187,14 +187,14 @@ export const watch = (run: Reading, policy: DemandPolicy | undefined): void => {
 }
 
 /** From here on the run looks at each place, and takes no short way. */
-const look = (run: Reading, policy: DemandPolicy | undefined): Guard | undefined => {
+const look = (run: ReadingRun, policy: DemandPolicy | undefined): Guard | undefined => {
   run.guard = policy?.guard(run.node)
   if (run.guard !== undefined) run.phase = SLOW
   return run.guard
 }
 
 /** The run reads something else than the last one. What it may demand follows from all that it has read. */
-const diverge = (run: Reading): Guard | undefined => {
+const diverge = (run: ReadingRun): Guard | undefined => {
   run.isFollowing = false
   const guard = look(run, run.environment.graph.demandPolicy)
   for (let edge = run.node.reads; guard !== undefined && edge !== run.cursor; edge = edge!.nextRead) guard.look(edge!.location)
@@ -208,7 +208,7 @@ interface Hop {
 }
 
 /** Where to read a place that the run may not demand, with all that it derives from in the read set. */
-const elsewhere = (run: Reading, location: Location, { guard, hops }: Hop): Elsewhere | undefined => {
+const elsewhere = (run: ReadingRun, location: Location, { guard, hops }: Hop): Elsewhere | undefined => {
   const id = Address.idOf(rootOf(location).key)
   if ((hops === 0 && isView(id)) || hashOf(id) !== undefined) return undefined
   const there = guard.look(location)
@@ -221,7 +221,7 @@ const elsewhere = (run: Reading, location: Location, { guard, hops }: Hop): Else
 }
 
 /** Adds a location at this position of the read set, unless it is there already. A source of another place is up to date already. */
-const register = (run: Reading, location: Location, source?: Source): void => {
+const register = (run: ReadingRun, location: Location, source?: Source): void => {
   if (location.mark === run.number) return
   if (run.isPeeking) {
     if (source === undefined && isStale(run, location)) throw again(run)
@@ -245,14 +245,14 @@ const register = (run: Reading, location: Location, source?: Source): void => {
 }
 
 /** Records a peeked place. */
-const peeked = (run: Reading, root: Location): void => {
+const peeked = (run: ReadingRun, root: Location): void => {
   run.isSpecial = true
   run.peeks ??= []
   run.peeks.push([root, run.environment.graph.locations.held(root)])
 }
 
 /** A new read: brings the writer up to date if the run demands it, then links the edge. */
-const reach = (run: Reading, location: Location, source: Source | undefined): void => {
+const reach = (run: ReadingRun, location: Location, source: Source | undefined): void => {
   const isAgain = source === undefined && isStale(run, location)
   const isPassive = source?.isPassive === true
   const { environment: { graph }, node } = run
@@ -261,7 +261,7 @@ const reach = (run: Reading, location: Location, source: Source | undefined): vo
 }
 
 /** A read that is there already carries demand from now on, or none. */
-const turn = (run: Reading, edge: Edge, source: Source | undefined): void => {
+const turn = (run: ReadingRun, edge: Edge, source: Source | undefined): void => {
   const isPassive = source?.isPassive === true
   if (edge.isPassive === isPassive) return
   run.environment.graph.turn(edge, isPassive)
@@ -269,7 +269,7 @@ const turn = (run: Reading, edge: Edge, source: Source | undefined): void => {
 }
 
 /** Whether a place cannot be brought up to date within this run, because its sources are too deep. */
-const isStale = (run: Reading, location: Location): boolean => {
+const isStale = (run: ReadingRun, location: Location): boolean => {
   const { active, assume, ensure, graph, queue } = run.environment
   if (graph.labels !== undefined) confine(run, location, graph.labels)
   let isAgain = false
@@ -283,41 +283,41 @@ const isStale = (run: Reading, location: Location): boolean => {
 }
 
 /** Runs the invalid materializers that may write the place. */
-const promote = ({ environment: { active, ensure, graph }, node }: Reading, location: Location): void => {
+const promote = ({ environment: { active, ensure, graph }, node }: ReadingRun, location: Location): void => {
   for (const writer of graph.writerIndex.of(location)) {
     if (writer !== node && (writer.flags & RUNNING) === 0 && active.depth < MAX_NESTING) ensure(writer)
   }
 }
 
 /** Refuses a read whose label exceeds that of the node's writes. */
-const confine = (run: Reading, location: Location, labels: Labels): void => {
+const confine = (run: ReadingRun, location: Location, labels: Labels): void => {
   const above = labels.above(run.node.definition, labels.at(Address.ofKey(rootOf(location).key), location.extra?.depth ?? "deep"))
   if (above !== undefined) throw refuse(run, above)
 }
 
-const again = (run: Reading): typeof AGAIN => {
+const again = (run: ReadingRun): typeof AGAIN => {
   leave(run)
   return AGAIN
 }
 
 /** The edge of the last read. */
-const lastRead = (run: Reading): Edge | undefined => {
+const lastRead = (run: ReadingRun): Edge | undefined => {
   let last = run.behind
   for (let next = last === undefined ? run.node.reads : last.nextRead; next !== run.cursor; next = next!.nextRead) last = next
   return run.behind = last
 }
 
 /** The names below a cell, with those that the run itself wrote. */
-const names = (run: Reading, location: Location): ReadonlyArray<string> => {
+const names = (run: ReadingRun, location: Location): ReadonlyArray<string> => {
   if ((location.flags & READY) === 0 && isPart(location)) run.environment.graph.locations.refresh(location)
   return ownNames(run, location, location.value as ReadonlyArray<string>)
 }
 
-const ownNames = (run: Reading, location: Location, found: ReadonlyArray<string>): ReadonlyArray<string> => {
+const ownNames = (run: ReadingRun, location: Location, found: ReadonlyArray<string>): ReadonlyArray<string> => {
   const own = run.draft?.own
   if (own === undefined) return found
   const { id, scope } = Address.ofKey(location.key)
-  return Object.freeze(adjusted(found, { scope, id, own }))
+  return Object.freeze(adjust(found, { scope, id, own }))
 }
 
 const namesBelow = (locations: Locations, key: string): ReadonlyArray<string> => {

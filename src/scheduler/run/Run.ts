@@ -27,7 +27,7 @@ const { alive, FAST, leave, list, OVER, read, refuse, UNLOOKED } = Reads
 /**
  * The runs of one node, one after the other.
  */
-export class Run extends NodeTransaction implements NodeRun, Reads.Reading {
+export class Run extends NodeTransaction implements NodeRun, Reads.ReadingRun {
   // The fields that every run touches come first, so that they share cache lines.
   phase = OVER
   /** The expected next edge of the current run. All edges before it were read. */

@@ -8,10 +8,10 @@
  */
 import type * as Value from "../../cell/Value.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
-import { answered, ignore, raised } from "../definition/Definition.ts"
+import { checkAnswer, ignore, errorOf } from "../definition/Definition.ts"
 import type { ActiveRun, Environment, Progress } from "./Environment.ts"
 import * as Flag from "../graph/Flag.ts"
-import type { Node, Started } from "../graph/Node.ts"
+import type { Node, StartedNodes } from "../graph/Node.ts"
 import { UNENDED } from "../graph/Node.ts"
 import * as Reads from "./ReadSet.ts"
 import { Run } from "./Run.ts"
@@ -124,7 +124,7 @@ const begin = (run: Run): void => {
 }
 
 const fail = (run: Run, thrown: unknown): void => {
-  run.error = raised(thrown)
+  run.error = errorOf(thrown)
   run.isSpecial = true
 }
 
@@ -227,7 +227,7 @@ const taken = (run: Run): Standpoint | undefined => {
   const { children, environment: { moment: { beat, date } }, isDated, sights = unseen } = run
   run.isDated = false
   if (children === undefined || (!isDated && sights.length === 0)) return undefined
-  return { beat, now: date, peeks: sights.map(([place, value]) => Standpoints.peeked(place, value)) }
+  return { beat, now: date, peeks: sights.map(([place, value]) => Standpoints.peekedPlace(place, value)) }
 }
 
 /** Publishes the result, after the read set is updated. Returns the changed keys. */
@@ -235,7 +235,7 @@ const commit = (run: Run, value: Value.Value): ReadonlyArray<string> => {
   const { draft, environment: { graph: { locations }, invalidation }, node } = run
   const changed: Array<string> = []
   try {
-    const answer = answered(node.definition, value)
+    const answer = checkAnswer(node.definition, value)
     if (node.output === undefined) run.seen = answer
     else if (invalidation.derived(node.output, answer, node)) changed.push(node.output.key)
   } catch (error) {
@@ -252,4 +252,4 @@ const commit = (run: Run, value: Value.Value): ReadonlyArray<string> => {
 
 const nothing: ReadonlyArray<string> = []
 const unseen: ReadonlyArray<readonly [place: string, value: Value.Value]> = []
-const noStarts: Started = new Map()
+const noStarts: StartedNodes = new Map()

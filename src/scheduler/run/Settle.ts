@@ -31,13 +31,13 @@ interface Step {
 }
 
 /** Number of runs of an effect, and their total time in milliseconds of the host. */
-export interface Measured {
+export interface RunMeasure {
   runs: number
   spent: number
 }
 
 /** The outcome of a pass. */
-export interface Settled {
+export interface SettleResult {
   /** Restless nodes, by ordinal. */
   readonly restless: ReadonlyArray<Node>
   /** Number of runs. */
@@ -66,7 +66,7 @@ export class Settle {
   started = 0
   /** The host's timer in milliseconds, if runs of effects are measured. */
   timer: (() => number) | undefined
-  private measured = new Map<Node, Measured>()
+  private measured = new Map<Node, RunMeasure>()
   /** Nodes that are live through their creator, until they have run and the pass is over. */
   private provisional: Array<Node> = []
 
@@ -80,7 +80,7 @@ export class Settle {
   }
 
   /** Runs all invalid, demanded nodes with an open gate. */
-  settle(): Settled {
+  settle(): SettleResult {
     this.pass++
     this.runs = 0
     for (let node = this.queue.pop(); node !== undefined; node = this.queue.pop()) this.turn(node)
@@ -278,7 +278,7 @@ export class Settle {
   }
 
   /** The run times since the last call. */
-  takeMeasured(): ReadonlyMap<Node, Measured> {
+  takeMeasured(): ReadonlyMap<Node, RunMeasure> {
     const { measured } = this
     if (measured.size > 0) this.measured = new Map()
     return measured

@@ -11,7 +11,7 @@ import type { Document } from "../../cell/Document.ts"
 import type { Definition } from "../definition/Definition.ts"
 import * as Flag from "../graph/Flag.ts"
 import type { Gates } from "../graph/Gates.ts"
-import type { Graph, Noted } from "../graph/Graph.ts"
+import type { Graph, ChangeObserver } from "../graph/Graph.ts"
 import type { Invalidation } from "../graph/Invalidation.ts"
 import type { Gate, Node, NodeRun } from "../graph/Node.ts"
 import * as Persistence from "./Persistence.ts"
@@ -51,7 +51,7 @@ const STANDING = UNSETTLED | GATED
 /**
  * Records the changes of a beat to nodes.
  */
-export class UndoLog implements Noted {
+export class UndoLog implements ChangeObserver {
   private readonly deps: Dependencies
   private befores = new Map<Node, Before>()
   private definitions = new Map<Node, Definition>()

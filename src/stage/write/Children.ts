@@ -10,7 +10,7 @@ import type { WriteSet } from "./WriteSet.ts"
 export const CHILDREN = Symbol("children")
 
 /** Returns the names, with the created documents added and the deleted ones removed. */
-export const adjusted = (
+export const adjust = (
   names: ReadonlyArray<string>,
   over: { readonly scope: string; readonly id: string; readonly own: WriteSet }
 ): ReadonlyArray<string> => {

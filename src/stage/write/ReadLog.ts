@@ -37,9 +37,9 @@ export interface Lineage {
   /** Whether nodes derive a place. */
   readonly isDerived: (place: Place) => boolean
   /** The changes that nodes read, other than through nodes. */
-  readonly noticed: (changes: ReadonlyArray<Changed>, run: number) => ReadonlyArray<Changed>
+  readonly noticed: (changes: ReadonlyArray<EarlierChange>, run: number) => ReadonlyArray<EarlierChange>
   /** Whether a place derives from any of these changes, or from a node that has never run. The runs of the beat continue. */
-  readonly covers: (place: Place, changes: ReadonlyArray<Changed>, run: number) => boolean
+  readonly covers: (place: Place, changes: ReadonlyArray<EarlierChange>, run: number) => boolean
   /** In a replay, what came of the earlier reads of a run; absent where there is a graph. */
   readonly recorded?: (run: number) => "stale" | "lost" | "current"
 }
@@ -53,7 +53,7 @@ export interface EarlierReads {
 }
 
 /** A change of an earlier run of the beat. */
-export interface Changed {
+export interface EarlierChange {
   /** The document. */
   readonly address: Address.Address
   readonly path: Address.Path
@@ -69,7 +69,7 @@ export interface Reader {
 }
 
 /** Tests whether a change invalidates a value derived from these places. */
-export const derives = ({ lists, places }: Origins, { address, isListed, path }: Changed): boolean => {
+export const derives = ({ lists, places }: Origins, { address, isListed, path }: EarlierChange): boolean => {
   if (places.get(address.key)?.some((place) => Address.overlaps(place, path)) === true) return true
   return isListed && lists.size > 0 && lists.has(Address.make(Address.parent(address.id), { scope: address.scope }).key)
 }
@@ -112,7 +112,7 @@ export class ReadLog {
   }
 
   /** Tests whether a read observed a place that an earlier run changed, other than through derivation. */
-  shows(i: number, { address, isListed, path }: Changed, own: WriteSet | undefined): boolean {
+  shows(i: number, { address, isListed, path }: EarlierChange, own: WriteSet | undefined): boolean {
     const read = this.address(i)
     if (this.documents[i] === CHILDREN) {
       return isListed && read.scope === address.scope && Address.parent(address.id) === read.id && !this.isOwnName(i, address.key, own)

@@ -88,12 +88,12 @@ export const reach = ({ address, array }: Write): Path => array ?? address.path
  * The relation of two runs' writes to one document: commutative (`apart`), with the same effect (`equal`), or
  * contradictory (`contrary`).
  */
-export type Meeting = "apart" | "equal" | "contrary"
+export type WriteRelation = "apart" | "equal" | "contrary"
 
 /**
  * Compares two writes of two runs.
  */
-export const meeting = (a: Write, b: Write): Meeting => {
+export const relationOf = (a: Write, b: Write): WriteRelation => {
   // Moving items twice differs from moving them once, so such a write is equal to no other.
   if (a.array !== undefined || b.array !== undefined) return overlaps(reach(a), reach(b)) ? "contrary" : "apart"
   if (!overlaps(a.address.path, b.address.path)) return "apart"

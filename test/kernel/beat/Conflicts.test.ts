@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Inbox } from "../../../src/kernel/inbox/Inbox.ts"
 import * as SpaceMode from "../../../src/kernel/model/SpaceMode.ts"
 import * as Signal from "../../../src/kernel/model/Signal.ts"
-import { Pending } from "../../../src/kernel/model/Signal.ts"
+import { PendingSignal } from "../../../src/kernel/model/Signal.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { ended, enzyme, steps } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -149,7 +149,7 @@ describe("runs that contend for one document", () => {
 
   it("return to the front of a document's queue only if they were at its front", () => {
     let number = 0
-    const lost = (n: string, document: string, previous?: string): Pending => {
+    const lost = (n: string, document: string, previous?: string): PendingSignal => {
       const signal = Signal.make(
         { id: n, signal: `/signals/${n}`, target: undefined, payload: undefined, at: undefined },
         { origin: "run", depth: 0, expected: undefined }
@@ -157,7 +157,7 @@ describe("runs that contend for one document", () => {
       const again = {
         enzyme: "e", attempt: 1, why: "conflict", document, previous, losses: 2, captured: 0, lane: undefined, loose: false
       } as const
-      return new Pending(++number, signal, { again })
+      return new PendingSignal(++number, signal, { again })
     }
     const inbox = new Inbox()
     for (const pending of [lost("waits", "/y"), lost("comes", "/y", "/x"), lost("head", "/y", "/y")]) inbox.restore(pending)

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Retry } from "systole"
 import * as Address from "../../../src/cell/Address.ts"
-import type { Queued } from "../../../src/kernel/model/Command.ts"
+import type { QueuedCommand } from "../../../src/kernel/model/Command.ts"
 import { Inbox } from "../../../src/kernel/inbox/Inbox.ts"
 import * as Journal from "../../../src/kernel/journal/Journal.ts"
 import * as Write from "../../../src/stage/write/Write.ts"
@@ -209,9 +209,9 @@ describe("control input", () => {
       assert.strictEqual(late._tag, "Success")
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxBytes: 8500, captureBytes: 2100 } }))))
 
-  const set = (text: string, n: number): Queued =>
+  const set = (text: string, n: number): QueuedCommand =>
     ({ command: { kind: "set", write: Write.set(Address.parse(`/data/${n}`), text), group: undefined }, answer: () => undefined })
-  const bind = (cell: string): Queued =>
+  const bind = (cell: string): QueuedCommand =>
     ({ command: { kind: "bind", change: { cell, enzyme: "e", propagate: true, tombstone: false } }, answer: () => undefined })
 
   it("is refused over the limits of waiting number and characters, and accepted when there is room", () => {

@@ -37,9 +37,9 @@ const shelf = () => {
   return { texts, reads, rows, asked }
 }
 
-const pending = (seq: number): Signal.Pending => {
+const pending = (seq: number): Signal.PendingSignal => {
   const sent = { id: `x.0.${seq}`, signal: "/signals/s", target: undefined, payload: undefined, at: undefined }
-  return new Signal.Pending(seq, Signal.make(sent, { origin: "ingress", depth: 0, expected: 0 }))
+  return new Signal.PendingSignal(seq, Signal.make(sent, { origin: "ingress", depth: 0, expected: 0 }))
 }
 
 const lane = (): Resolution => ({ status: "no-match", entries: [], lane: "space", cycle: [] })
@@ -138,7 +138,7 @@ describe("the signals in memory", () => {
     } as const
     for (const seq of numbers(20)) {
       inbox.push(pending(seq))
-      inbox.restore(new Signal.Pending(100 + seq, pending(100 + seq).signal, { due: { beat: 0, moment: undefined }, again }))
+      inbox.restore(new Signal.PendingSignal(100 + seq, pending(100 + seq).signal, { due: { beat: 0, moment: undefined }, again }))
     }
     for (const beat of numbers(20)) {
       for (const { flight } of inbox.capture.take({ beat, clock: 0 }, limits, { mode: SpaceMode.open, resolve: lane })) {
@@ -179,7 +179,7 @@ describe("the signals in memory", () => {
 })
 
 describe("the queue of signals for other spaces", () => {
-  const leaving = (seq: number, space: string, payload?: string): Signal.Pending => {
+  const leaving = (seq: number, space: string, payload?: string): Signal.PendingSignal => {
     const sent = {
       id: `0.0.${seq}`,
       signal: "/signals/s",
@@ -187,7 +187,7 @@ describe("the queue of signals for other spaces", () => {
       payload: payload === undefined ? undefined : Document.encode(payload),
       at: undefined
     }
-    return new Signal.Pending(seq, Signal.make(sent, { origin: "run", depth: 1, expected: 1, to: { space } }))
+    return new Signal.PendingSignal(seq, Signal.make(sent, { origin: "run", depth: 1, expected: 1, to: { space } }))
   }
 
   it("holds one beat's worth in memory, delivers space by space in order, and reads the rest from rows", () => {

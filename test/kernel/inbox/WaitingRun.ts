@@ -17,9 +17,9 @@ interface How {
 }
 
 /** A run that waits for signals, and for a time. It shares no text with other runs, like a run from a row. */
-export const waiting = (n: number, hears: Signal.WaitingRun["hears"], { seq = n, why = "segment" }: How = {}): Signal.Pending => {
+export const waiting = (n: number, hears: Signal.WaitingRun["hears"], { seq = n, why = "segment" }: How = {}): Signal.PendingSignal => {
   const run = { oid: `OPS:${String(n).padStart(32, "0")}`, dues: [{ beat: undefined, moment: 86_400_000_000 + n }], hears }
   const again = { enzyme: "run", attempt: 1, why, document: undefined, losses: 0, captured: 0, lane: undefined, loose: true, run }
-  const pending = new Signal.Pending(seq, sent, { again: why === "segment" ? { ...again, segment: 1 } : again })
-  return Signal.Pending.fromRow({ seq, text: pending.text })
+  const pending = new Signal.PendingSignal(seq, sent, { again: why === "segment" ? { ...again, segment: 1 } : again })
+  return Signal.PendingSignal.fromRow({ seq, text: pending.text })
 }

@@ -32,7 +32,7 @@ describe("Runs that wait", () => {
     runs.add(waiting(1, pairs))
     const again = present(waiting(1, [["/signals/go", "/data/d", 1]]).again)
     const run = { ...present(again.run), changed: { numbers: [1], of: 2 } }
-    runs.add(new Signal.Pending(2, sent, { again: { ...again, run } }))
+    runs.add(new Signal.PendingSignal(2, sent, { again: { ...again, run } }))
     const heard = ["a", "b", "c", "d"].map((name) => runs.hearersOf({ ...sent, signal: "/signals/go", target: `/data/${name}` }, () => 0))
     assert.deepStrictEqual(heard.map(([found]) => [found?.pair, found?.isAwaited]), [
       [0, false], [undefined, undefined], [undefined, undefined], [1, true]

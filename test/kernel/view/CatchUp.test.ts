@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Address from "../../../src/cell/Address.ts"
-import { MAX_READ, Missed } from "../../../src/kernel/view/CatchUp.ts"
+import { MAX_READ, MissedValues } from "../../../src/kernel/view/CatchUp.ts"
 import type { SpaceStore } from "../../../src/persistence/Persistence.ts"
 
 /** A journal in which each beat changes one of ten documents to its number, and the numbers of the beats that were read. */
@@ -29,7 +29,7 @@ const cell = (n: number) => Address.parse(`/data/x${n}`)
 describe("What returning subscribers missed", () => {
   it("is read once for all of them, as far back as one needs it", () => {
     const { append, read, store } = journal(300)
-    const missed = new Missed()
+    const missed = new MissedValues()
     const beats = (n: number, after: number) => {
       const found = missed.since(store, cell(n), after)
       return typeof found === "string" ? found : found.map(({ beat, value }) => `${beat} ${String(value)}`)
@@ -48,7 +48,7 @@ describe("What returning subscribers missed", () => {
 
   it("is told up to a size of the journal, which is read once for those that want more", () => {
     const { read, store } = journal(300, MAX_READ / 100)
-    const missed = new Missed()
+    const missed = new MissedValues()
     for (let n = 0; n < 100; n++) assert.include(missed.since(store, cell(n % 10), n), `more than ${MAX_READ} characters`)
     assert.isBelow(read.length, 200)
     const before = read.length
@@ -58,7 +58,7 @@ describe("What returning subscribers missed", () => {
 
   it("is read on after a further beat, and not once more from the beginning", () => {
     const { append, read, store } = journal(300)
-    const missed = new Missed()
+    const missed = new MissedValues()
     for (let n = 0; n < 20; n++) {
       assert.lengthOf(missed.since(store, cell(5), 99), 20 + Math.floor((n + 4) / 10))
       append()
@@ -68,11 +68,11 @@ describe("What returning subscribers missed", () => {
 
   it("is the same for the first subscriber after a beat as for later ones, up to the size of the journal", () => {
     const { append, store } = journal(300, MAX_READ / 100)
-    const missed = new Missed()
+    const missed = new MissedValues()
     for (let head = 299; head < 360; head++) {
       for (const behind of [10, 60, ...head % 20 === 0 ? [120] : []]) {
-        const of = (missed: Missed) => missed.since(store, cell(3), head - behind)
-        assert.deepStrictEqual(of(missed), of(new Missed()), `${behind} behind beat ${head}`)
+        const of = (missed: MissedValues) => missed.since(store, cell(3), head - behind)
+        assert.deepStrictEqual(of(missed), of(new MissedValues()), `${behind} behind beat ${head}`)
       }
       append()
     }

@@ -10,7 +10,7 @@ import type { SpaceStore } from "../../../persistence/Persistence.ts"
 import type { Draft } from "../../../stage/Draft.ts"
 import * as SpaceClock from "../../../stage/SpaceClock.ts"
 import * as Write from "../../../stage/write/Write.ts"
-import type { ClockCommand, Queued } from "../../model/Command.ts"
+import type { ClockCommand, QueuedCommand } from "../../model/Command.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 import type { LiveClock } from "../../inbox/LiveClock.ts"
 
@@ -31,10 +31,10 @@ export interface ClockSpace {
  * The change that a beat at this clock notes by itself: the host is behind, or much time passed that no process measured;
  * `undefined` for none.
  */
-export const noted = (
+export const changeAt = (
   { clock, liveClock, steady, store }: ClockSpace,
   now: number
-): Queued | undefined => {
+): QueuedCommand | undefined => {
   const { beat, clock: before } = store.head()
   const ahead = liveClock.uncaptured(clock)
   if (ahead !== undefined) return { command: { kind: "clock", verb: "ahead", millis: ahead }, answer: ignored }
@@ -53,7 +53,7 @@ export const execute = (work: BeatTransaction, draft: Draft, { millis, verb }: C
   const { clock, moment: { beat, clock: now } } = work
   const after = verb === "reset"
     ? SpaceClock.reset(clock, { beat, now })
-    : verb === "ahead" ? SpaceClock.ahead(clock, millis, now) : SpaceClock.jumped(clock, { clock: now, millis })
+    : verb === "ahead" ? SpaceClock.ahead(clock, millis, now) : SpaceClock.withJump(clock, { clock: now, millis })
   if (after === clock) return 0
   draft.operate([Write.set(SpaceClock.ADDRESS, SpaceClock.value(after))])
   work.clock = after

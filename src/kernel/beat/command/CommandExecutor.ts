@@ -18,11 +18,11 @@ import { CAPTURE } from "../../../stage/Stage.ts"
 import * as WriteMode from "../../../stage/write/WriteMode.ts"
 import * as Pieces from "../../derived/Pieces.ts"
 import * as Commands from "../../model/Command.ts"
-import type { Command, Queued, Setting } from "../../model/Command.ts"
+import type { Command, QueuedCommand, Setting } from "../../model/Command.ts"
 import * as Condition from "../../model/Condition.ts"
 import * as ExternalChange from "../../model/ExternalChange.ts"
 import { lockOver, type SpaceMode } from "../../model/SpaceMode.ts"
-import { Pending } from "../../model/Signal.ts"
+import { PendingSignal } from "../../model/Signal.ts"
 import { CellChanged, ControlRefused, WriteRefused } from "../../model/SpaceError.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 import * as ClockChange from "./ClockChange.ts"
@@ -57,7 +57,7 @@ export class CommandCapture {
   readonly parts: Parts
   readonly steps: ExternalChange.Steps = new Map()
   readonly takenBack: Array<string> = []
-  readonly redelivered: Array<Pending> = []
+  readonly redelivered: Array<PendingSignal> = []
   private readonly done: Array<DoneCommand> = []
   private readonly answers: Array<BeatAnswer> = []
 
@@ -71,7 +71,7 @@ export class CommandCapture {
    * A failure refuses the command, except a failure of the store. A value that is small enough by itself may exceed the
    * size of the document that it is merged into, and a beat that failed for it would fail again.
    */
-  add({ answer, command }: Queued): void {
+  add({ answer, command }: QueuedCommand): void {
     const { state, draft, transaction } = this.parts
     const savepoint = transaction.savepoint(draft)
     // The space may have been shut down since the request.
@@ -120,7 +120,7 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
   bind: ({ change }, { parts: { transaction } }) => outcome(transaction.bindings.bind(change, CAPTURE)),
   redeliver: (command, { parts, redelivered }) => {
     const letter = DeadLetter.redeliver(command, parts)
-    if (!(letter instanceof Pending)) return { refused: letter }
+    if (!(letter instanceof PendingSignal)) return { refused: letter }
     redelivered.push(letter)
     return { reply: undefined }
   },

@@ -26,7 +26,7 @@ import type { BeatTransaction } from "../BeatTransaction.ts"
 import * as OwnId from "../../model/OwnId.ts"
 import type { Next, RunExecutor } from "../RunExecutor.ts"
 import { letterPlace, type Redelivery } from "../../model/Command.ts"
-import type { Failed, Handling } from "../../model/InFlight.ts"
+import type { RunFailure, Handling } from "../../model/InFlight.ts"
 import * as Signal from "../../model/Signal.ts"
 import { DeadAbsent } from "../../model/SpaceError.ts"
 
@@ -90,7 +90,7 @@ export interface DeadPage {
 /**
  * Stages a letter, and its payload as a second document, because a payload may have the size limit of a document.
  */
-export const put = (stage: Stage, handling: Handling, outcome: Failed): void => {
+export const put = (stage: Stage, handling: Handling, outcome: RunFailure): void => {
   const { attempt, beat, flight: { captured, signal }, key } = handling
   const place = letterPlace(signal.id, key)
   const payload = payloadOf(place)
@@ -182,7 +182,7 @@ interface Capturing {
 export const redeliver = (
   { anew, enzyme, id }: Redelivery,
   { draft, ledgers, state, transaction: work }: Capturing
-): Signal.Pending | Refusal => {
+): Signal.PendingSignal | Refusal => {
   const address = Address.make(letterPlace(id, enzyme))
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: state.space, id, enzyme })
@@ -208,10 +208,10 @@ export const redeliver = (
   })
   const { moment } = work
   const kept = isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, moment, next) : {}
-  return new Signal.Pending(state.number(), sent, kept)
+  return new Signal.PendingSignal(state.number(), sent, kept)
 }
 
-type Repeated = Pick<Signal.Pending, "again" | "due">
+type Repeated = Pick<Signal.PendingSignal, "again" | "due">
 
 /** An attempt of the handling alone. It holds no lane, because later events of the lane have run. */
 const handlingOf = (
@@ -250,7 +250,7 @@ export const keysAfter = (
 
 /** A letter with the own id of its event. */
 const named = (store: Pick<SpaceStore, "receipts">, letter: DeadLetter | undefined): DeadLetter | undefined =>
-  letter && { ...letter, ...OwnId.owned(OwnId.ownOf(store, letter.id)) }
+  letter && { ...letter, ...OwnId.ownField(OwnId.ownOf(store, letter.id)) }
 
 /** Tests whether a handling has a letter. */
 export const has = (store: Pick<SpaceStore, "read">, id: string, enzyme: string): boolean => {

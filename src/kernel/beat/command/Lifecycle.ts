@@ -298,7 +298,7 @@ export const release = (work: BeatTransaction, draft: Draft): ControlRefused | u
  * Locks a cell against writes from outside, or unlocks it. Returns the refusal, if any.
  */
 export const lock = (
-  work: BeatTransaction, draft: Draft, { cell, on }: Pick<Commands.Locking, "cell" | "on">
+  work: BeatTransaction, draft: Draft, { cell, on }: Pick<Commands.LockChange, "cell" | "on">
 ): ControlRefused | undefined => {
   const { locks } = work.mode
   const holder = locks.get(cell)

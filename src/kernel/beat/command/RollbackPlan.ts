@@ -73,7 +73,7 @@ export class RollbackPlan {
     return this.found(documents)
   }
 
-  private undo(entry: Journal.Parsed): void {
+  private undo(entry: Journal.Entry): void {
     const cells = Records.cellsOf(entry)
     for (const { after, before, key } of cells) {
       if (this.texts.has(key) || stays(key, this.configured)) continue
@@ -123,7 +123,7 @@ const stays = (key: string, configured: ReadonlyArray<string>): boolean => {
 }
 
 /** The signals that a beat sent to other spaces. */
-const sentBy = (entry: Journal.Parsed): SentSince["requests"] =>
+const sentBy = (entry: Journal.Entry): SentSince["requests"] =>
   Records.runsOf(entry).flatMap((run) => "sent" in run ? run.sent : []).flatMap(({ id, signal, space, target }) => {
     if (space === undefined) return []
     return [{ id, beat: entry.beat, space, ...(signal === undefined ? {} : { signal }), ...(target === undefined ? {} : { target }) }]

@@ -13,7 +13,7 @@ import * as Write from "../../../stage/write/Write.ts"
 import type { Draft } from "../../../stage/Draft.ts"
 import type { SpaceClock } from "../../../stage/SpaceClock.ts"
 import * as Timetable from "../../../time/Schedule.ts"
-import type { Queued } from "../../model/Command.ts"
+import type { QueuedCommand } from "../../model/Command.ts"
 import type { Documents } from "../../model/Documents.ts"
 import type { InFlight } from "../../model/InFlight.ts"
 import type { Settings } from "../../model/Limits.ts"
@@ -42,14 +42,14 @@ interface Scheduled {
 }
 
 /** The part of a committed beat from which the open events follow. */
-export interface Committed {
+export interface CommittedSignals {
   /** The events whose last handling ended in it. */
   readonly completed: ReadonlyArray<InFlight>
   /** The signals that it sent, dead letters that are sent again among them. */
-  readonly queued: ReadonlyArray<Signal.Pending>
+  readonly queued: ReadonlyArray<Signal.PendingSignal>
 }
 
-const none: ReadonlyArray<Queued> = []
+const none: ReadonlyArray<QueuedCommand> = []
 const ignored = (): void => {}
 
 /**
@@ -76,7 +76,7 @@ export class Schedules {
   }
 
   /** The commands of a beat at this clock, at most as many as it captures signals. */
-  commands(state: State, clock: number): ReadonlyArray<Queued> {
+  commands(state: State, clock: number): ReadonlyArray<QueuedCommand> {
     if (!this.isNow(state, clock)) return none
     const date = clock - state.clock.shifted
     const at = { date, shifted: state.clock.shifted, kept: state.settings.limits.scheduleMillis }
@@ -100,7 +100,7 @@ export class Schedules {
   }
 
   /** A beat is committed. */
-  committed({ completed, queued }: Committed): void {
+  committed({ completed, queued }: CommittedSignals): void {
     for (const { signal } of this.open.size === 0 ? [] : completed) {
       if (this.open.delete(signal.id)) this.version = undefined
     }
@@ -214,5 +214,5 @@ export const execute = ({ enzyme, event, plan }: SchedulePlan.ScheduleCommand, {
   const payload: Scheduling.ScheduledPayload = { due, ...plan?.next !== undefined && { next: plan.next } }
   const sent = { id, signal, target: undefined, payload: Document.encode(payload), at: undefined }
   const from = { origin: "run", depth: 0, expected: beat + 1, to: undefined } as const
-  transaction.send({ ...sent, enzyme: undefined }, new Signal.Pending(state.number(), Signal.make(sent, from)))
+  transaction.send({ ...sent, enzyme: undefined }, new Signal.PendingSignal(state.number(), Signal.make(sent, from)))
 }

@@ -262,7 +262,7 @@ export class GroupCommit {
       for (const idler of idlers) idler.open()
     }
     this.observer.rested()
-    const moment = this.held ? WakeTime.delayed(this.state) : WakeTime.timed(this.state, this.opened)
+    const moment = this.held ? WakeTime.delayed(this.state) : WakeTime.nextTime(this.state, this.opened)
     if (moment !== undefined) this.disarm = this.state.host.wake(moment, this.begin)
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { Queue } from "../../../registry/Queue.ts"
-import type { Pending } from "../../model/Signal.ts"
+import type { PendingSignal } from "../../model/Signal.ts"
 import { asStopped, type SpaceStopped } from "../../model/SpaceError.ts"
 import type { Beat } from "../step/Commit.ts"
 import type { CommitHandshake, FlushEnd } from "./CommitHandshake.ts"
@@ -39,7 +39,7 @@ export class OutputBarrier {
   /** Beats of the next flush. */
   private beats: Array<Beat> = []
   /** Admitted signals that are neither captured nor stored. */
-  private unsaved: Array<Pending> = []
+  private unsaved: Array<PendingSignal> = []
   /** Waiters of the running flush, in order: beats first, then callers. */
   private readonly leaving = new Queue<FlushWaiter>()
   /** The continuation of the running flush. */
@@ -78,7 +78,7 @@ export class OutputBarrier {
   }
 
   /** Adds an admitted signal to the inbox. The waiter opens when the signal is durable. */
-  accept(pending: Pending, waiter: FlushWaiter): void {
+  accept(pending: PendingSignal, waiter: FlushWaiter): void {
     this.unsaved.push(pending)
     this.state.inbox.push(pending)
     if (this.state.mode.gated && !pending.urgent) this.state.parked.add(pending.signal)
@@ -168,7 +168,7 @@ export class OutputBarrier {
     this.handshake.flush(this.flushed)
   }
 
-  private save(unsaved: ReadonlyArray<Pending>): void {
+  private save(unsaved: ReadonlyArray<PendingSignal>): void {
     if (unsaved.length === 0) return
     this.state.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [], observations: [] })
     this.handshake.take("append")

@@ -33,7 +33,7 @@ export const wait = ({ inbox, mode: { control }, settings, store }: State, opene
  * The time at which the first timer or schedule is due, the first gate of a node opens, or a ledger begins delayed work, in
  * milliseconds since 1970.
  */
-export const timed = (state: State, opened: number): number | undefined => {
+export const nextTime = (state: State, opened: number): number | undefined => {
   const { derivation, schedules } = state
   const times = [wait(state, opened)?.moment, derivation.nextDue, delayed(state), schedules.nextDue(state)]
   const moment = Math.min(...times.map((time) => time ?? Infinity))
@@ -84,12 +84,12 @@ export const next = (
   const { departures, inbox, ledgers, mode: { detached }, settings: { heldMillis }, states } = state
   const isExpected = detached === undefined && ledgers.isExpected(states)
   // A host that sleeps has no work for a space whose beats run by hand.
-  if (byHand && heldMillis !== undefined && !isRunning) return held(state)
+  if (byHand && heldMillis !== undefined && !isRunning) return heldTime(state)
   if (!departures.isEmpty && detached === undefined) return SENDING
   if (isRunning || isExpected || isNow(state)) return 0
-  const moment = timed(state, opened)
+  const moment = nextTime(state, opened)
   // A start may bring back the enzyme of a held signal.
-  return inbox.held.size === 0 ? moment : Math.min(moment ?? Infinity, held(state))
+  return inbox.held.size === 0 ? moment : Math.min(moment ?? Infinity, heldTime(state))
 }
 
 /**
@@ -97,13 +97,13 @@ export const next = (
  */
 export const keep = ({ clock, liveClock, store }: State, moment: number | undefined): void => {
   store.setDue(liveClock.wakeOf(moment))
-  store.setJumps(SpaceClock.uncounted(clock, store.head().clock))
+  store.setJumps(SpaceClock.uncountedJumps(clock, store.head().clock))
 }
 
 /**
  * The time at which a space is opened to look whether its work is still held, in milliseconds since 1970: 0 for the next
  * start of the host.
  */
-export const held = ({ host, settings: { heldMillis } }: State): number =>
+export const heldTime = ({ host, settings: { heldMillis } }: State): number =>
   // Beats of one period agree, and so store it once.
   heldMillis === undefined ? 0 : Math.ceil(host.now() / heldMillis + 1) * heldMillis

@@ -5,7 +5,7 @@
  */
 import * as Label from "../../../cell/Label.ts"
 import type { Entry, Resolution } from "../../../registry/Registry.ts"
-import type { CapturedSignal, InFlight, Handling, Outcome, Taken } from "../../model/InFlight.ts"
+import type { CapturedSignal, InFlight, Handling, Outcome, TakenSignal } from "../../model/InFlight.ts"
 import type { Again } from "../../model/Signal.ts"
 import * as Signal from "../../model/Signal.ts"
 import type { BeatInput } from "./BeatInput.ts"
@@ -43,7 +43,7 @@ export class Agenda {
   }
 
   /** Step 6: adds the runs of these signals, in order. Equal impulses share their runs. */
-  arrange(taken: ReadonlyArray<Taken>, resolve: (signal: Signal.Signal) => Resolution, rules: AgendaRules): void {
+  arrange(taken: ReadonlyArray<TakenSignal>, resolve: (signal: Signal.Signal) => Resolution, rules: AgendaRules): void {
     const firsts = new Map<string, CapturedSignal>()
     for (const { flight, pending } of taken) {
       const { signal } = flight

@@ -19,19 +19,19 @@ import type { RunHost } from "../../watchdog/RunHost.ts"
 import type { SpaceWatchdog } from "../../watchdog/SpaceWatchdog.ts"
 import type { Documents } from "../../model/Documents.ts"
 import type { Settings } from "../../model/Limits.ts"
-import type { Begun, Hears, Spent, Start } from "../../model/Begun.ts"
+import type { BeatStart, Hears, EffectTime, Start } from "../../model/BeatStart.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
-import type { Committed, Schedules } from "../command/Schedules.ts"
-import type { Queued } from "../../model/Command.ts"
-import type { InFlight, Outcome, Taken } from "../../model/InFlight.ts"
-import type { Retired } from "../../journal/RetiredLine.ts"
+import type { CommittedSignals, Schedules } from "../command/Schedules.ts"
+import type { QueuedCommand } from "../../model/Command.ts"
+import type { InFlight, Outcome, TakenSignal } from "../../model/InFlight.ts"
+import type { ExpiredRecords } from "../../journal/RetiredLine.ts"
 import * as ClockChange from "../command/ClockChange.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import * as LostBeats from "../../journal/LostBeats.ts"
 import * as Modules from "../../model/Modules.ts"
 import * as SpaceSchema from "../../model/SpaceSchema.ts"
 import * as Titles from "../../model/Titles.ts"
-import type { Parked, ParkedNote } from "../../model/Parked.ts"
+import type { ParkedSignals, ParkedNote } from "../../model/ParkedSignals.ts"
 import * as SpaceMode from "../../model/SpaceMode.ts"
 import { ExpiryIndex } from "./Expiry.ts"
 import type { Arrived } from "../../model/Arrived.ts"
@@ -60,40 +60,40 @@ export type ExpiryRules = Pick<BeatTransaction, "clock" | "mode">
  */
 export interface BeatInput {
   /** Steps 1 and 2. */
-  readonly begin: (beat: number) => Begun
+  readonly begin: (beat: number) => BeatStart
   /** Step 3: commands from outside. They stay queued until the beat is committed. */
-  readonly commands: () => ReadonlyArray<Queued>
+  readonly commands: () => ReadonlyArray<QueuedCommand>
   /**
    * Step 3: commands of the space itself: a note of lost beats, one of its clock, the boot of a new space, the cutover of a
    * planned rollback, and its schedules.
    */
-  readonly own: (mode: SpaceMode.SpaceMode, start: Start) => ReadonlyArray<Queued>
+  readonly own: (mode: SpaceMode.SpaceMode, start: Start) => ReadonlyArray<QueuedCommand>
   /** Steps 5 and 6: signals, in the order of the agenda. */
-  readonly take: (start: Start, how: TakeRules) => ReadonlyArray<Taken>
+  readonly take: (start: Start, how: TakeRules) => ReadonlyArray<TakenSignal>
   /** Step 5: the due timers of ledgers. */
   readonly timers: (mode: SpaceMode.SpaceMode) => DueTimers
   /** The signals parked by a pause since the previous beat, reported once. */
   readonly parked: (mode: SpaceMode.SpaceMode) => ParkedNote | undefined
   /** The finished records that the beat deletes. */
-  readonly retired: (start: Start, how: ExpiryRules) => ReadonlyArray<Retired>
+  readonly retired: (start: Start, how: ExpiryRules) => ReadonlyArray<ExpiredRecords>
   /** Step 4: the durable runs that hear a captured signal. `countOf` tells how many signals of a pair a run has heard. */
   readonly hearers: (flight: InFlight, countOf: (oid: string, pair: number) => number) => ReadonlyArray<Heard>
   /** Step 4: takes the next segment of a durable run that waits, by its operation. */
-  readonly resume: (oid: string, how: ResumeRules) => ReadonlyArray<Taken>
+  readonly resume: (oid: string, how: ResumeRules) => ReadonlyArray<TakenSignal>
   readonly hears: Hears
   /** The known outcome of a handling, which is not run again; `undefined` if it has to run. */
   readonly settled: (flight: InFlight, key: string, again?: Again) => Outcome | undefined
   /** Returns the input of an aborted beat to the queues. */
-  readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
+  readonly putBack: (taken: ReadonlyArray<TakenSignal>, begun: BeatStart, aborted: Aborted) => void
   /** The beat is committed. */
-  readonly committed: (beat: Committed) => void
+  readonly committed: (beat: CommittedSignals) => void
 }
 
 /** The state of a space from which its beats take their input. */
 export interface InputSpace extends ClockChange.ClockSpace {
   /** The source of an imported space, before its first beat. */
   readonly arrived: Arrived | undefined
-  readonly derivation: { readonly spent: ReadonlyArray<Spent> }
+  readonly derivation: { readonly spent: ReadonlyArray<EffectTime> }
   readonly documents: Documents
   readonly enzymes: Enzymes
   readonly hash: (data: string | Uint8Array) => string
@@ -105,7 +105,7 @@ export interface InputSpace extends ClockChange.ClockSpace {
   /** Draws the number of a queued signal. */
   readonly number: () => number
   readonly nodes: NodeModules
-  readonly parked: Parked
+  readonly parked: ParkedSignals
   readonly schedules: Schedules
   /** Draws the seed of a beat. */
   readonly seed: () => string
@@ -150,7 +150,7 @@ export class LiveInput implements BeatInput {
     this.expiry = new ExpiryIndex(state)
   }
 
-  begin(beat: number): Begun {
+  begin(beat: number): BeatStart {
     const { documents, enzymes, host, ledgers, liveClock, nodes, mode, seed, settings, states } = this.state
     enzymes.activate()
     const { known, opened } = this
@@ -172,25 +172,25 @@ export class LiveInput implements BeatInput {
       content: documents.capture(),
       labels: this.opened ? undefined : LabelCheck.change(settings.labels, documents),
       titled: this.titled(changed, beat),
-      ...changed.enzymes === undefined && changed.nodes === undefined ? Modules.unchanged : Modules.activation(changed, documents)
+      ...changed.enzymes === undefined && changed.nodes === undefined ? Modules.noChange : Modules.activation(changed, documents)
     }
   }
 
   /** The titles of enzymes and the schema of the space, as far as they change with the modules. */
-  private titled(changed: { readonly enzymes: unknown; readonly nodes: unknown }, beat: number): ReadonlyArray<Titles.Titled> {
+  private titled(changed: { readonly enzymes: unknown; readonly nodes: unknown }, beat: number): ReadonlyArray<Titles.TitleCell> {
     if (changed.enzymes === undefined && changed.nodes === undefined) return none
     const { documents, enzymes, hash } = this.state
     const titles = changed.enzymes === undefined ? none : Titles.activation(enzymes, documents, beat)
     return [...titles, ...SpaceSchema.activation(this.state, documents, hash)]
   }
 
-  commands(): ReadonlyArray<Queued> {
+  commands(): ReadonlyArray<QueuedCommand> {
     return this.state.inbox.commands.next(this.state.settings.limits)
   }
 
-  own(mode: SpaceMode.SpaceMode, { clock }: Start): ReadonlyArray<Queued> {
+  own(mode: SpaceMode.SpaceMode, { clock }: Start): ReadonlyArray<QueuedCommand> {
     const lost = this.opened ? undefined : this.lost()
-    const noted = ClockChange.noted(this.state, clock)
+    const noted = ClockChange.changeAt(this.state, clock)
     const steering = this.steering(mode)
     const scheduled = this.state.schedules.commands(this.state, clock)
     const arrival = this.arrival()
@@ -200,20 +200,20 @@ export class LiveInput implements BeatInput {
   }
 
   /** The arrival of an imported space, which comes before all else. */
-  private arrival(): Queued | undefined {
+  private arrival(): QueuedCommand | undefined {
     const { arrived, number, seed, store } = this.state
     if (arrived === undefined || arrived.beat !== store.head().beat) return undefined
     const { absent, ...source } = arrived
     return { command: { kind: "arrive", born: seed(), detached: { ...source, last: number() }, absent }, answer: ignored }
   }
 
-  private lost(): Queued | undefined {
+  private lost(): QueuedCommand | undefined {
     const { lostBeats, space, store } = this.state
     return LostBeats.note({ lost: lostBeats, space, store })
   }
 
   /** The boot of a new space, and the cutover of a planned rollback. */
-  private steering(mode: SpaceMode.SpaceMode): ReadonlyArray<Queued> {
+  private steering(mode: SpaceMode.SpaceMode): ReadonlyArray<QueuedCommand> {
     const { documents, inbox, ledgers, settings, store } = this.state
     if (settings.boot && store.head().beat < 0) {
       return [{ command: { kind: "steer", verb: "boot", to: undefined, born: this.state.seed() }, answer: ignored }]
@@ -230,7 +230,7 @@ export class LiveInput implements BeatInput {
     return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: ignored }]
   }
 
-  take(start: Start, how: TakeRules): ReadonlyArray<Taken> {
+  take(start: Start, how: TakeRules): ReadonlyArray<TakenSignal> {
     const { enzymes, inbox, settings } = this.state
     inbox.reconsider(enzymes.revision)
     return inbox.capture.take(start, settings.limits, how)
@@ -254,7 +254,7 @@ export class LiveInput implements BeatInput {
   }
 
   /** The records to delete; none while the space is paused. */
-  retired(start: Start, { clock, mode: { gated } }: ExpiryRules): ReadonlyArray<Retired> {
+  retired(start: Start, { clock, mode: { gated } }: ExpiryRules): ReadonlyArray<ExpiredRecords> {
     return gated ? [] : this.expiry.due(start, clock)
   }
 
@@ -268,13 +268,13 @@ export class LiveInput implements BeatInput {
     return aborted === undefined ? this.state.watchdog?.outcomeOf(flight.signal.id, key, again) : aborted.outcome
   }
 
-  putBack(taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted): void {
+  putBack(taken: ReadonlyArray<TakenSignal>, begun: BeatStart, aborted: Aborted): void {
     this.aborted = [...this.aborted, aborted]
     this.state.inbox.capture.putBack(taken)
     for (const hash of begun.content) this.state.documents.arrive(hash)
   }
 
-  committed(beat: Committed): void {
+  committed(beat: CommittedSignals): void {
     this.state.schedules.committed(beat)
     this.known = this.version
     this.opened = true

@@ -10,10 +10,10 @@ import type { LedgerList } from "../../../ledger/LedgerList.ts"
 import type { BlobRow, SpaceStore } from "../../../persistence/Persistence.ts"
 import type { BindingLists } from "../../../registry/Bindings.ts"
 import type { SpaceClock } from "../../../stage/SpaceClock.ts"
-import type { Staged } from "../../../stage/Stage.ts"
+import type { StagedDocument } from "../../../stage/Stage.ts"
 import type { Delivery, DerivationPort } from "../../derived/DerivationPort.ts"
 import type { Documents } from "../../model/Documents.ts"
-import type { Parked } from "../../model/Parked.ts"
+import type { ParkedSignals } from "../../model/ParkedSignals.ts"
 import * as RunEnds from "../../model/RunEnds.ts"
 import type { SpaceMode } from "../../model/SpaceMode.ts"
 import type { InFlight } from "../../model/InFlight.ts"
@@ -28,7 +28,7 @@ import * as LabelCheck from "./LabelCheck.ts"
 import type { Output } from "../LedgerBeats.ts"
 import * as Lifecycle from "../command/Lifecycle.ts"
 import * as Merge from "./Merge.ts"
-import type { Merged } from "./Merge.ts"
+import type { MergeResult } from "./Merge.ts"
 import type { BeatAnswer, Captured, CapturedCommands, Executed } from "../Phases.ts"
 
 /** The state of a space that a commit advances. */
@@ -44,7 +44,7 @@ export interface CommitSpace extends Merge.MergeSpace {
   /** The mode of the space after the newest beat. */
   mode: SpaceMode
   /** Signals parked while the space is paused, and not reported by a beat yet. */
-  readonly parked: Parked
+  readonly parked: ParkedSignals
   /** The states of the ledgers, by their places in the list. */
   readonly states: ReadonlyArray<unknown>
   readonly store: SpaceStore
@@ -56,7 +56,7 @@ export interface Beat {
   readonly clock: number
   /** The size of its journal entry, in characters. */
   readonly size: number
-  readonly changes: ReadonlyArray<Staged>
+  readonly changes: ReadonlyArray<StagedDocument>
   /** The steps of external changes that were written in groups. */
   readonly steps: Steps
   /** The events whose last handling ended in this beat. */
@@ -64,9 +64,9 @@ export interface Beat {
   /** All events of the beat, including those with further attempts. */
   readonly flights: ReadonlyArray<InFlight>
   /** The signals that it sent, and dead letters that are sent again. */
-  readonly queued: ReadonlyArray<Signal.Pending>
+  readonly queued: ReadonlyArray<Signal.PendingSignal>
   /** Those to other spaces. */
-  readonly outgoing: ReadonlyArray<Signal.Pending>
+  readonly outgoing: ReadonlyArray<Signal.PendingSignal>
   readonly answers: ReadonlyArray<BeatAnswer>
   /** The detachment of the space at its end, until the release. */
   readonly detached: SpaceMode["detached"]
@@ -145,8 +145,8 @@ const answersOf = ({ answers, done }: CapturedCommands): ReadonlyArray<BeatAnswe
 
 /** Steps 12 and 13: appends one batch with the journal entry. Returns the length of the entry. */
 const append = (
-  { blobs, captured, receipts, transaction }: Merged,
-  changes: ReadonlyArray<Staged>,
+  { blobs, captured, receipts, transaction }: MergeResult,
+  changes: ReadonlyArray<StagedDocument>,
   state: CommitSpace
 ): number => {
   const { begun, ledgers, moment: { beat, clock, seed } } = captured
@@ -181,7 +181,7 @@ const append = (
   const dequeued: Array<number> = []
   for (const { pending } of captured.inputs) if (pending.stored) dequeued.push(pending.seq)
   state.store.append({
-    entry: { beat, clock, text, hash: state.hash(Journal.hashed(text)) },
+    entry: { beat, clock, text, hash: state.hash(Journal.hashedText(text)) },
     cells: changes.map(({ address, after }) => ({ address, text: after?.text })),
     receipts,
     queued: transaction.queued,
@@ -197,7 +197,7 @@ const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: CommitSpace): Read
   blobs.length === 0 ? [] : [...new Set(blobs.map(({ hash }) => hash))].filter((hash) => !documents.shows(hash))
 
 /** Applies the appended beat to the state in memory, from which the next beat starts. */
-const apply = (merged: Merged, changes: ReadonlyArray<Staged>, state: CommitSpace): ReadonlyArray<Output> => {
+const apply = (merged: MergeResult, changes: ReadonlyArray<StagedDocument>, state: CommitSpace): ReadonlyArray<Output> => {
   const { captured, transaction } = merged
   const { documents, inbox } = state
   const { clock, mode } = transaction

@@ -18,7 +18,7 @@ import * as Verbs from "../../../operation/Verbs.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 import type { LedgerBeats } from "../LedgerBeats.ts"
 import { COMMIT } from "../../../stage/Stage.ts"
-import type { Hears } from "../../model/Begun.ts"
+import type { Hears } from "../../model/BeatStart.ts"
 import type { CapturedSignal, Handling } from "../../model/InFlight.ts"
 import * as Signal from "../../model/Signal.ts"
 
@@ -115,9 +115,9 @@ export const send = (work: BeatTransaction, { all }: Facts, { state, input }: Ou
     if (signal === "never" || (signal === undefined && !input.hears(path, place.text, work.bindings.table))) continue
     const id = `${beat}.cei.${work.unawaited}`
     const sent = { id, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
-    const label = work.labels === undefined ? undefined : Signal.carried(work.labels.top)
+    const label = work.labels === undefined ? undefined : Signal.labelOrNone(work.labels.top)
     const signalled = Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1, label })
-    work.send({ ...sent, enzyme: undefined }, new Signal.Pending(state.number(), signalled))
+    work.send({ ...sent, enzyme: undefined }, new Signal.PendingSignal(state.number(), signalled))
   }
 }
 

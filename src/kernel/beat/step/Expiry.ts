@@ -24,9 +24,9 @@ import { below } from "../../../persistence/Below.ts"
 import { cutoff } from "../../../persistence/Pruning.ts"
 import { LETTER } from "../../../stage/write/Interest.ts"
 import * as SpaceClock from "../../../stage/SpaceClock.ts"
-import { COMMIT, type Stage, type Staged } from "../../../stage/Stage.ts"
-import type { Start } from "../../model/Begun.ts"
-import type { Retired } from "../../journal/RetiredLine.ts"
+import { COMMIT, type Stage, type StagedDocument } from "../../../stage/Stage.ts"
+import type { Start } from "../../model/BeatStart.ts"
+import type { ExpiredRecords } from "../../journal/RetiredLine.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 import type { Documents } from "../../model/Documents.ts"
 import type { Settings } from "../../model/Limits.ts"
@@ -62,7 +62,7 @@ const fact: ExpiryRule = {
 export const facts: ReadonlyArray<ExpiryRule> = [fact]
 
 /** The record that a change finished, and its rule. The folder of one kind may lie within that of another. */
-const endedBy = (staged: Staged, rules: ReadonlyArray<ExpiryRule>): readonly [ExpiryRule, name: string] | undefined => {
+const endedBy = (staged: StagedDocument, rules: ReadonlyArray<ExpiryRule>): readonly [ExpiryRule, name: string] | undefined => {
   const { key } = staged.address
   const letter = key.charCodeAt(LETTER)
   for (const rule of rules) {
@@ -138,7 +138,7 @@ interface ExpirySpace {
  * Deletes the due records, oldest first, up to the limit of a beat.
  */
 export const retire = (
-  retired: ReadonlyArray<Retired>,
+  retired: ReadonlyArray<ExpiredRecords>,
   { moment, stage }: Pick<BeatTransaction, "moment" | "stage">,
   { ledgers, states, store }: ExpirySpace
 ): void => {
@@ -154,7 +154,7 @@ interface Retiring extends ExpiryState, Pick<BeatTransaction, "moment"> {
   readonly isHeld: (key: string) => boolean
 }
 
-const expire = (rule: ExpiryRule, { excess, last }: Retired, state: Retiring): void => {
+const expire = (rule: ExpiryRule, { excess, last }: ExpiredRecords, state: Retiring): void => {
   const { stage, store } = state
   const held: Array<string> = []
   const folder = folderOf(rule)
@@ -286,11 +286,11 @@ export class ExpiryIndex {
   }
 
   /** The records to delete at a beat of the space's clock: the kind, the newest expired clock, and the excess number. */
-  due({ clock }: Start, ofSpace: SpaceClock.SpaceClock): ReadonlyArray<Retired> {
+  due({ clock }: Start, ofSpace: SpaceClock.SpaceClock): ReadonlyArray<ExpiredRecords> {
     const { documents, settings: { limits } } = this.state
     // A clock is never negative, so -1 stands for no expiry by age.
-    const last = Math.max(-1, cutoff(clock, limits.finishedMillis, SpaceClock.uncounted(ofSpace, clock)))
-    let due: Array<Retired> | undefined
+    const last = Math.max(-1, cutoff(clock, limits.finishedMillis, SpaceClock.uncountedJumps(ofSpace, clock)))
+    let due: Array<ExpiredRecords> | undefined
     for (const indexed of this.kinds) {
       const count = countOf(documents.read(indexed.folder.key))
       if (count === 0) continue
@@ -310,4 +310,4 @@ export class ExpiryIndex {
   }
 }
 
-const none: ReadonlyArray<Retired> = []
+const none: ReadonlyArray<ExpiredRecords> = []

@@ -21,7 +21,7 @@ import { BeatTransaction } from "../BeatTransaction.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as CommandExecutor from "../command/CommandExecutor.ts"
-import type { Begun } from "../../model/Begun.ts"
+import type { BeatStart } from "../../model/BeatStart.ts"
 import * as InFlights from "../../model/InFlight.ts"
 import type { Handling, Outcome } from "../../model/InFlight.ts"
 import { LedgerBeats } from "../LedgerBeats.ts"
@@ -116,7 +116,7 @@ export class Heartbeat {
   }
 
   /** Step 3: executes the commands before the runs, so each run sees their effects. */
-  private captureCommands(begun: Begun, transaction: BeatTransaction, ledgers: LedgerBeats): CapturedCommands {
+  private captureCommands(begun: BeatStart, transaction: BeatTransaction, ledgers: LedgerBeats): CapturedCommands {
     const { state, input, pieces } = this
     const queue = input.commands()
     const own = input.own(transaction.mode, begun)
@@ -202,7 +202,7 @@ export class Heartbeat {
   private breakOff(captured: Captured, handling: Handling, error: unknown): never {
     if (error instanceof BeatAborted || error instanceof PersistenceError) throw error
     this.checkStore()
-    return this.abort(captured, handling, Stuck.broken(handling, error))
+    return this.abort(captured, handling, Stuck.failureOf(handling, error))
   }
 
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */

@@ -13,9 +13,9 @@ import * as Labels from "../../../stage/Labels.ts"
 import { CAPTURE, type Stage } from "../../../stage/Stage.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
 import type { Captured } from "../Phases.ts"
-import type { LabelChange } from "../../model/Begun.ts"
+import type { LabelChange } from "../../model/BeatStart.ts"
 import type { Documents } from "../../model/Documents.ts"
-import { failure, undoLost } from "../../model/Failure.ts"
+import { failure, undoFailure } from "../../model/Failure.ts"
 import { type Handling, isMerged, type Outcome } from "../../model/InFlight.ts"
 import type { LabelLine, LabelLines } from "../../journal/Journal.ts"
 import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
@@ -46,7 +46,7 @@ export const judge = (work: Pick<BeatTransaction, "diagnostics" | "labels">, han
   const { bindings, blobs, emissions } = draft
   const sinks = draft.launches.flatMap(({ sink }) => sink ?? [])
   const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached, ...heard], emissions, bindings, blobs, sinks })
-  if (refused !== undefined) return outcome.kind === "dead" ? undoLost(failure(refused)) : failure(refused)
+  if (refused !== undefined) return outcome.kind === "dead" ? undoFailure(failure(refused)) : failure(refused)
   handling.label = leaving
   if (leaving !== draft.label) {
     const taken = draft.label.filter((atom) => !leaving.includes(atom))

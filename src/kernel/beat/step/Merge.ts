@@ -21,9 +21,9 @@ import type { Conflict } from "../../../stage/Stage.ts"
 import type { OutgoingSignal } from "../../../stage/Launch.ts"
 import { TransactionRefused } from "../../../stage/TransactionRefused.ts"
 import { GATED } from "../../derived/DerivationPort.ts"
-import { failure, undoLost } from "../../model/Failure.ts"
+import { failure, undoFailure } from "../../model/Failure.ts"
 import * as InFlights from "../../model/InFlight.ts"
-import type { CapturedSignal, Failed, InFlight, Outcome } from "../../model/InFlight.ts"
+import type { CapturedSignal, RunFailure, InFlight, Outcome } from "../../model/InFlight.ts"
 import * as SpaceMode from "../../model/SpaceMode.ts"
 import * as Signal from "../../model/Signal.ts"
 import { STUCK } from "../../watchdog/Stuck.ts"
@@ -66,7 +66,7 @@ const FAILURE = 4096
 /**
  * The results of the merge.
  */
-export class Merged {
+export class MergeResult {
   readonly captured: Captured
   readonly transaction: BeatTransaction
   readonly state: MergeSpace
@@ -91,8 +91,8 @@ export class Merged {
  *
  * @throws PersistenceError
  */
-export const merge = ({ captured, runs }: Executed, state: MergeSpace): Merged => {
-  const merged = new Merged(captured, state)
+export const merge = ({ captured, runs }: Executed, state: MergeSpace): MergeResult => {
+  const merged = new MergeResult(captured, state)
   const flights = taken(captured.inputs)
   for (const handling of runs) {
     const { outcome } = handling
@@ -103,7 +103,7 @@ export const merge = ({ captured, runs }: Executed, state: MergeSpace): Merged =
       if (error instanceof PersistenceError) throw error
       // Writes of several runs are combined only here, which may fail: an increment of a value that is no longer a number.
       const failed = failure(error)
-      deadLetter(handling, isUndone(handling.outcome) ? undoLost(failed) : failed, merged)
+      deadLetter(handling, isUndone(handling.outcome) ? undoFailure(failed) : failed, merged)
     }
   }
   for (const input of captured.inputs) if (input.flight.discarded) state.runs.discard(input, merged)
@@ -112,7 +112,7 @@ export const merge = ({ captured, runs }: Executed, state: MergeSpace): Merged =
 }
 
 /** Concludes a run that leaves nothing: it is attempted again, or given up. */
-const conclude = (handling: ExecutedHandling, outcome: Exclude<Outcome, InFlights.Merged>, merged: Merged): void => {
+const conclude = (handling: ExecutedHandling, outcome: Exclude<Outcome, InFlights.MergedOutcome>, merged: MergeResult): void => {
   const { entry, flight } = handling
   if (outcome.kind === "conflict") throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
   // Without an enzyme, a further attempt cannot run.
@@ -124,18 +124,18 @@ const conclude = (handling: ExecutedHandling, outcome: Exclude<Outcome, InFlight
     if (outcome.code === GATED) return waitForGate(handling, outcome.until, merged)
     if (mayRepeat(handling, outcome.code, merged)) return repeat(handling, outcome, merged)
   }
-  deadLetter(handling, outcome.undo === "waits" ? undoLost(outcome, outcome.tag) : outcome, merged)
+  deadLetter(handling, outcome.undo === "waits" ? undoFailure(outcome, outcome.tag) : outcome, merged)
 }
 
 /** Whether a run ended by its cancellation, and its last segment is to be merged. */
 const isUndone = (outcome: Outcome): boolean => InFlights.isMerged(outcome) && outcome.kind === "dead"
 
 /** Whether a failed handling is attempted again. Time-outs delay the whole space, so fewer of them are allowed. */
-const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { state }: Merged): boolean =>
+const mayRepeat = ({ attempt, entry, timeouts }: ExecutedHandling, code: string, { state }: MergeResult): boolean =>
   attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== Run.TIMEOUT || timeouts + 1 < state.settings.limits.timeoutAttempts)
 
 /** Merges a run that succeeded, or that undid its effects: its writes, launches, diagnostics, signals, bindings and content. */
-const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: Merged): void => {
+const succeed = (handling: ExecutedHandling, outcome: InFlights.MergedOutcome, merged: MergeResult): void => {
   const { captured, state, transaction } = merged
   const { draft } = handling
   // A durable run heard the signal, and goes on in a run of its own.
@@ -171,20 +171,20 @@ const succeed = (handling: ExecutedHandling, outcome: InFlights.Merged, merged: 
 const goesOn = { why: "segment", document: undefined, losses: 0, timeouts: 0, due: undefined } as const
 
 /** Queues a signal of a successful run. */
-const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { state, transaction }: Merged): void => {
+const emit = (emission: OutgoingSignal, handling: ExecutedHandling, { state, transaction }: MergeResult): void => {
   const { at, space } = emission
   const to = space === undefined || space === state.space ? undefined : passageTo(space, at, { state, transaction })
   const depth = handling.flight.signal.depth + 1
-  const signal = Signal.make(emission, { origin: "run", depth, expected: handling.beat + 1, to, label: Signal.carried(handling.label) })
-  const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(transaction, state))
-  transaction.queued.push(new Signal.Pending(state.number(), signal, { due }))
+  const signal = Signal.make(emission, { origin: "run", depth, expected: handling.beat + 1, to, label: Signal.labelOrNone(handling.label) })
+  const due = at === undefined || to !== undefined ? undefined : Signal.dueOf(at, sinceOf(transaction, state))
+  transaction.queued.push(new Signal.PendingSignal(state.number(), signal, { due }))
 }
 
 /** The route to another space. A store whose rows have origins names the present one. */
 const passageTo = (
   space: string,
   at: OutgoingSignal["at"],
-  { state, transaction: { mode, moment } }: Pick<Merged, "state" | "transaction">
+  { state, transaction: { mode, moment } }: Pick<MergeResult, "state" | "transaction">
 ): Signal.Passage => {
   const from = StoreFormat.has(state.store.format() ?? StoreFormat.initial, "origins") ? SpaceMode.origin(mode, state.space) : undefined
   return Signal.passage(space, { at, since: moment.clock, from })
@@ -201,11 +201,11 @@ const lockOver = ({ mode }: BeatTransaction, { own }: Draft): string | undefined
 }
 
 /** A lock as the cause of a lost run, with its holder as the entry of the beat names it. */
-const lostTo = (lock: string, { transaction: { mode, moment } }: Merged): Lost =>
+const lostTo = (lock: string, { transaction: { mode, moment } }: MergeResult): Lost =>
   ({ key: SpaceMode.lockAddress(lock).key, holder: Semantics.follows(moment, "holderIsNamed") ? mode.locks.get(lock) : undefined })
 
 /** Queues a run that lost a conflict: it waits in line at the document. A run that exceeded the size of the beat waits at its receipt. */
-const retryAfterConflict = (handling: ExecutedHandling, { holder, isDerived, key }: Lost, merged: Merged): void => {
+const retryAfterConflict = (handling: ExecutedHandling, { holder, isDerived, key }: Lost, merged: MergeResult): void => {
   const document = key ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
   handling.outcome = { kind: "conflict", document, isDerived, holder }
   // Waiting for a lock is no contention, so it does not count as a loss.
@@ -219,11 +219,11 @@ const retryAfterConflict = (handling: ExecutedHandling, { holder, isDerived, key
 }
 
 /** Queues a further attempt of a run that failed retryably or got stuck. */
-const repeat = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
+const repeat = (handling: ExecutedHandling, outcome: RunFailure, merged: MergeResult): void => {
   const { code } = outcome
   const why = code === STUCK ? "stuck" : "retry"
   const time = RetryTime.decide(handling, outcome, merged)
-  if ("code" in time) return deadLetter(handling, outcome.undo === "waits" ? undoLost(time) : time, merged)
+  if ("code" in time) return deadLetter(handling, outcome.undo === "waits" ? undoFailure(time) : time, merged)
   const { date, due } = time
   if (date !== undefined) handling.outcome = { ...outcome, next: date }
   if (why === "stuck") {
@@ -235,15 +235,15 @@ const repeat = (handling: ExecutedHandling, outcome: Failed, merged: Merged): vo
 }
 
 /** Queues a run that read a derived cell behind a closed gate. It runs when the gate opens, as the same attempt. */
-const waitForGate = (handling: ExecutedHandling, until: number | undefined, merged: Merged): void => {
+const waitForGate = (handling: ExecutedHandling, until: number | undefined, merged: MergeResult): void => {
   const { clock } = merged.transaction.moment
-  const due = Signal.due({ ms: Math.max(0, (until ?? clock) - clock) }, sinceOf(merged.transaction, merged.state))
+  const due = Signal.dueOf({ ms: Math.max(0, (until ?? clock) - clock) }, sinceOf(merged.transaction, merged.state))
   const { attempt, timeouts } = handling
   requeue(handling, merged, { why: "gate", document: undefined, losses: 0, attempt, timeouts, due })
 }
 
 /** Queues a run whose module is missing. It goes on when the modules change, and at the next start. */
-const waitForModule = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
+const waitForModule = (handling: ExecutedHandling, outcome: RunFailure, merged: MergeResult): void => {
   const { flight: { signal }, key, segment } = handling
   const note = `${key} waits for its module with ${signal.id}`
   const about = { ...DiagnosticsCommit.about(handling), code: CODE_MISSING, raised: outcome, note }
@@ -261,7 +261,7 @@ interface Attempt extends Pick<Signal.Again, "why" | "document" | "previous" | "
   readonly due: Due | undefined
 }
 
-const requeue = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ...attempt }: Attempt): void => {
+const requeue = (handling: ExecutedHandling, merged: MergeResult, { due, timeouts, ...attempt }: Attempt): void => {
   const { entry, flight, key } = handling
   const { state, transaction } = merged
   const { run = state.runs.retry(handling, merged), ...rest } = attempt
@@ -276,17 +276,17 @@ const requeue = (handling: ExecutedHandling, merged: Merged, { due, timeouts, ..
     captured: flight.captured,
     lane: loose ? undefined : flight.lane,
     loose,
-    label: Signal.carried(handling.draft?.label ?? handling.label),
+    label: Signal.labelOrNone(handling.draft?.label ?? handling.label),
     timeouts: timeouts === 0 ? undefined : timeouts,
     ...handling.segment === 0 ? {} : { segment: handling.segment },
     run: run ?? handling.waiting,
     ...rest
   }
-  transaction.queued.push(new Signal.Pending(state.number(), flight.signal, { due, again: left }))
+  transaction.queued.push(new Signal.PendingSignal(state.number(), flight.signal, { due, again: left }))
 }
 
 /** Ends a handling that failed permanently: writes its dead letter and its diagnostic. */
-const deadLetter = (handling: ExecutedHandling, outcome: Failed, merged: Merged): void => {
+const deadLetter = (handling: ExecutedHandling, outcome: RunFailure, merged: MergeResult): void => {
   const { transaction } = merged
   const { attempt, flight: { signal }, key } = handling
   DeadLetter.put(transaction.stage, handling, outcome)
@@ -312,7 +312,7 @@ const deadLetter = (handling: ExecutedHandling, outcome: Failed, merged: Merged)
  * The end of the note on a durable run, if it wrote or sent something in the segment that failed. A replay copies some outcomes,
  * and has no draft for them.
  */
-const droppedBy = (handling: ExecutedHandling, outcome: Failed): string => {
+const droppedBy = (handling: ExecutedHandling, outcome: RunFailure): string => {
   const { draft } = handling
   if (draft === undefined || outcome.kind === "fatal" || outcome.undo === "merged" || Run.isHosts(outcome)) return ""
   if (!InFlights.isDurable(handling, draft.moment) || !Semantics.follows(draft.moment, "dropsAreTold")) return ""
@@ -327,16 +327,16 @@ const counted = (count: number, noun: string): string => `${count} ${count === 1
 /** Sends the signal of `onDead`. */
 const sendOnDead = (
   { entry, flight: { signal }, key, label }: ExecutedHandling,
-  { code }: Failed,
-  { state, transaction }: Merged
+  { code }: RunFailure,
+  { state, transaction }: MergeResult
 ): void => {
   const path = entry?.enzyme.onDead
   if (path === undefined) return
   const { beat } = transaction.moment
   const id = `${beat}.dead.${transaction.unawaited}`
   const sent = { id, signal: path, target: signal.target, payload: Document.encode({ id: signal.id, enzyme: key, code }), at: undefined }
-  const from = { origin: "run", depth: signal.depth + 1, expected: beat + 1, to: undefined, label: Signal.carried(label) } as const
-  transaction.send({ ...sent, enzyme: undefined }, new Signal.Pending(state.number(), Signal.make(sent, from)))
+  const from = { origin: "run", depth: signal.depth + 1, expected: beat + 1, to: undefined, label: Signal.labelOrNone(label) } as const
+  transaction.send({ ...sent, enzyme: undefined }, new Signal.PendingSignal(state.number(), Signal.make(sent, from)))
 }
 
 const sinceOf = ({ moment: { beat, clock } }: BeatTransaction, { settings: { tempo } }: MergeSpace) => ({ beat, clock, tempo })
@@ -358,7 +358,7 @@ const taken = (inputs: ReadonlyArray<CapturedSignal>): ReadonlyArray<InFlight> =
   return repeated.size === 0 ? flights : [...repeated, ...flights]
 }
 
-const complete = (flight: InFlight, merged: Merged): void => {
+const complete = (flight: InFlight, merged: MergeResult): void => {
   const { state, flights, completed, receipts, transaction } = merged
   for (const row of Receipts.rowsOf(flight, transaction.moment.beat, state.hash)) receipts.push(row)
   if (flight.signal.tells !== undefined) state.runs.track(flight, merged)

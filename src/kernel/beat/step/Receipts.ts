@@ -20,7 +20,7 @@ import * as Journal from "../../journal/Journal.ts"
 import * as Records from "../../journal/JournalRecords.ts"
 import * as LabelCheck from "./LabelCheck.ts"
 import type { HandlingReceipt, Receipt } from "../../model/Receipt.ts"
-import { owned, ownIn } from "../../model/OwnId.ts"
+import { ownField, ownIn } from "../../model/OwnId.ts"
 import { expectedBy } from "../../model/Signal.ts"
 
 /** The digest of a payload, stored with a caller's id: 32 hexadecimal digits. */
@@ -41,7 +41,7 @@ export const rowsOf = (flight: InFlight, beat: number, hash: (text: string) => s
   const { event, expected, id, label, origin, own, payload } = signal
   if (!event || (captured === beat && expected === beat)) return none
   const rows: Array<ReceiptRow> = []
-  const known = { ...owned(own), ...labelled(label) }
+  const known = { ...ownField(own), ...labelField(label) }
   if (origin === "caller") rows.push({ id, enzyme: "", beat: captured, digest: digest(payload?.text ?? "", hash), ...known })
   else if (captured === beat) rows.push({ id, enzyme: "", beat })
   if (captured !== beat && discarded) rows.push({ id, enzyme: DISCARDED, beat })
@@ -55,11 +55,12 @@ export const ofFlight = (flight: InFlight): Receipt => {
   const handlings = [...new Map(flight.over.map((handling) => [handling.key, ofHandling(handling)])).values()]
   const status = flight.discarded ? "discarded" : handlings.length === 0 && flight.cycle ? "cycle" : statusOf(handlings)
   const { id, label, own } = flight.signal
-  return { id, ...owned(own), status, beat: flight.captured, handlings, ...labelled(label) }
+  return { id, ...ownField(own), status, beat: flight.captured, handlings, ...labelField(label) }
 }
 
 /** The label in records that have a place for one. */
-export const labelled = (label: Label | undefined): { readonly label?: Label } => label === undefined || label.length === 0 ? {} : { label }
+export const labelField = (label: Label | undefined): { readonly label?: Label } =>
+  label === undefined || label.length === 0 ? {} : { label }
 
 /** The number of segments of a run that had several. */
 const segmented = (last: number | undefined): { readonly segments?: number } =>
@@ -78,7 +79,7 @@ const taken = (receipt: HandlingReceipt): HandlingReceipt => {
 const nameOf = ({ enzyme, run }: HandlingReceipt): string => run ?? enzyme
 
 const ofHandling = ({ attempt, beat, key, label, outcome, segment }: Handling): HandlingReceipt => {
-  const place = { enzyme: key, beat, attempt, ...segmented(segment), ...labelled(label) }
+  const place = { enzyme: key, beat, attempt, ...segmented(segment), ...labelField(label) }
   if (outcome?.kind === "ok") {
     return taken({ ...place, outcome: "ok", value: outcome.result === undefined ? {} : Codec.read(outcome.result, []) })
   }
@@ -93,7 +94,7 @@ const ofHandling = ({ attempt, beat, key, label, outcome, segment }: Handling): 
  * Handlings of earlier beats are read from the journal if a restart dropped them from memory. So is an event whose begin
  * is pruned, because every later reader finds it so.
  */
-export const ofCompleted = (store: SpaceStore, flight: InFlight, beat: number): Receipt =>
+export const receiptOf = (store: SpaceStore, flight: InFlight, beat: number): Receipt =>
   flight.captured === beat || (!flight.isRevived && flight.captured > store.anchor().beat)
     ? ofFlight(flight)
     : find(store, flight.signal.id, false) ?? ofFlight(flight)
@@ -113,7 +114,7 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [nameOf(handling), handling])).values()]
   const status = isOpen ? "pending" : first === undefined ? "pruned" : isDiscarded ? "discarded" : first.unhandled ?? statusOf(handlings)
   const label = first === undefined ? rows.find(({ label }) => label !== undefined)?.label : first.label
-  return { id, ...owned(ownIn(rows)), status, beat: captured, handlings, ...labelled(label) }
+  return { id, ...ownField(ownIn(rows)), status, beat: captured, handlings, ...labelField(label) }
 }
 
 /** The target of an event, if the journal still tells it. */
@@ -166,7 +167,7 @@ const read = (store: SpaceStore, beat: number, id: string): EntryPart | undefine
       if (run.input !== i) continue
       if (run.kind === "cycle" || run.kind === "discarded") unhandled = run.kind
       const [message, at] = [entry.messages.get(number), entry.places.get(number)]
-      const label = labelled(isOwn ? LabelCheck.at(entry.labels?.runs, number) : told)
+      const label = labelField(isOwn ? LabelCheck.at(entry.labels?.runs, number) : told)
       const receipt = ofRun(run, { beat, attempt, message, at, ...segmented(input.again?.segment), ...label })
       if (receipt !== undefined) handlings.push(receipt)
     }

@@ -10,7 +10,7 @@ import type { Due } from "../../../stage/Due.ts"
 import * as Random from "../../../stage/Random.ts"
 import * as Duration from "../../../time/Duration.ts"
 import * as Moment from "../../../time/Moment.ts"
-import type { Failed } from "../../model/InFlight.ts"
+import type { RunFailure } from "../../model/InFlight.ts"
 import type { Limits, Settings } from "../../model/Limits.ts"
 import * as Signal from "../../model/Signal.ts"
 import type { BeatTransaction } from "../BeatTransaction.ts"
@@ -39,7 +39,7 @@ export interface RetryTime {
 /**
  * Decides the time of the next attempt. A wait that cannot be read fails the handling.
  */
-export const decide = (handling: ExecutedHandling, outcome: Failed, { state, transaction }: Deciding): RetryTime | Failed => {
+export const decide = (handling: ExecutedHandling, outcome: RunFailure, { state, transaction }: Deciding): RetryTime | RunFailure => {
   const { moment } = transaction
   const { limits, limits: { backoffBeats }, tempo } = state.settings
   const asked = outcome.after === undefined ? undefined : waitOf(outcome.after, moment.date, limits)
@@ -51,7 +51,7 @@ export const decide = (handling: ExecutedHandling, outcome: Failed, { state, tra
   const draw = (): number => Random.make(moment.seed, AFTER_RUNS + handling.run)()
   const { attempt, entry } = handling
   const wait = asked ?? Retrying.waitOf(entry?.enzyme.retry ?? Retrying.decode(), { attempt, backoffBeats, draw })
-  const due = Signal.due(wait, { beat: moment.beat, clock: moment.clock, tempo })
+  const due = Signal.dueOf(wait, { beat: moment.beat, clock: moment.clock, tempo })
   return { due, date: "ms" in wait ? moment.date + wait.ms : undefined }
 }
 

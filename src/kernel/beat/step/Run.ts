@@ -29,7 +29,7 @@ import { TransactionRefused } from "../../../stage/TransactionRefused.ts"
 import type { RunHost } from "../../watchdog/RunHost.ts"
 import { GATED } from "../../derived/DerivationPort.ts"
 import { failure } from "../../model/Failure.ts"
-import { type Failed, type Handling, isMerged, type Outcome } from "../../model/InFlight.ts"
+import { type RunFailure, type Handling, isMerged, type Outcome } from "../../model/InFlight.ts"
 import { STUCK } from "../../watchdog/Stuck.ts"
 
 /**
@@ -37,7 +37,7 @@ import { STUCK } from "../../watchdog/Stuck.ts"
  */
 export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
   const outcome = attempt(handling, { draft, host, entry: handling.entry! })
-  return outcome instanceof Promise ? outcome.then((outcome) => admitted(handling, draft, outcome)) : admitted(handling, draft, outcome)
+  return outcome instanceof Promise ? outcome.then((outcome) => admit(handling, draft, outcome)) : admit(handling, draft, outcome)
 }
 
 /** The code of a run that exceeded its time limit. */
@@ -80,12 +80,12 @@ export const prefetch = (handling: Handling, draft: Draft, host: RunHost): Outco
     })
     return undefined
   } catch (error) {
-    return failed(draft, error)
+    return failureOf(draft, error)
   }
 }
 
 /** Checks the backlog limits of the space. A run that sends more than they admit is retried. */
-export const admitted = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome => {
+export const admit = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome => {
   if (!isMerged(outcome) || draft.emissions.length === 0) return outcome
   const limit = flight.backlog?.admit(draft.emissions)
   if (limit === undefined) return outcome
@@ -105,7 +105,7 @@ const attempt = (handling: Handling, context: RunContext): Outcome | Promise<Out
     if (typeof (result as PromiseLike<unknown>).then === "function") return limited(result as PromiseLike<unknown>, context)
     return conclude(draft, result)
   } catch (error) {
-    return failed(draft, error)
+    return failureOf(draft, error)
   }
 }
 
@@ -186,7 +186,7 @@ const schedulerOf = ({ scope, turn }: RunHost): Scheduler.Scheduler =>
   })
 
 const fromExit = (draft: Draft, exit: Exit.Exit<unknown, unknown>): Outcome =>
-  Exit.isSuccess(exit) ? conclude(draft, exit.value) : failed(draft, Cause.squash(exit.cause))
+  Exit.isSuccess(exit) ? conclude(draft, exit.value) : failureOf(draft, Cause.squash(exit.cause))
 
 const NO_SLEEP = "a run does not sleep; declare durable: true, or send a signal with at: { ms } and go on when it comes"
 
@@ -227,25 +227,25 @@ const limited = (result: PromiseLike<unknown>, context: RunContext & { readonly 
       cancel()
       resolve(outcome)
     }
-    void settled.then((value) => conclude(draft, value)).catch((error: unknown) => failed(draft, error)).then(complete)
+    void settled.then((value) => conclude(draft, value)).catch((error: unknown) => failureOf(draft, error)).then(complete)
   })
 }
 
 /** The outcome of a run that returned without an exception. */
 export const conclude = (draft: Draft, value: unknown): Outcome => {
-  if (draft.refusal !== undefined) return failed(draft, draft.refusal)
+  if (draft.refusal !== undefined) return failureOf(draft, draft.refusal)
   draft.revoke("the run is over")
   if (value === undefined) return { kind: "ok", result: undefined }
-  if (isTagged(value, "Retry") || isTagged(value, "Fatal")) return failed(draft, value)
+  if (isTagged(value, "Retry") || isTagged(value, "Fatal")) return failureOf(draft, value)
   try {
     return { kind: "ok", result: Codec.encode(value) }
   } catch (error) {
-    return failed(draft, error)
+    return failureOf(draft, error)
   }
 }
 
 /** The outcome of a run that raised an error, or that was refused a call. */
-export const failed = (draft: Draft, raised: unknown): Failed => {
+export const failureOf = (draft: Draft, raised: unknown): RunFailure => {
   draft.revoke("the run is over")
   const outcome = failure(draft.refusal ?? raised)
   const isForged = RESERVED.has(outcome.code) && draft.refusal === undefined && !isOwn(raised)

@@ -34,17 +34,17 @@ const Shape = Schema.Struct({
 /**
  * The observations of one control file.
  */
-export type Observed = typeof Shape.Type
+export type ObservedWakes = typeof Shape.Type
 
 const decode = Schema.decodeUnknownOption(Shape)
 
 /** No observations. */
-export const none: Observed = { first: {}, skipped: {}, changes: {}, day: "", settings: "" }
+export const none: ObservedWakes = { first: {}, skipped: {}, changes: {}, day: "", settings: "" }
 
 /**
  * Decodes the cell of observations.
  */
-export const read = (value: unknown): Observed => {
+export const read = (value: unknown): ObservedWakes => {
   const found = decode(value)
   return found._tag === "Some" ? found.value : none
 }
@@ -53,14 +53,14 @@ export const read = (value: unknown): Observed => {
 export const cell = (file: string): string => `/data/agent/${file}/observed`
 
 /** An occurrence that was skipped. */
-export interface Skipped {
+export interface SkippedOccurrence {
   readonly action: string
   readonly occurrence: string
   readonly now: number
 }
 
 /** The observations after an occurrence was skipped. */
-export const skip = (observed: Observed, { action, now, occurrence }: Skipped): Observed => ({
+export const skip = (observed: ObservedWakes, { action, now, occurrence }: SkippedOccurrence): ObservedWakes => ({
   ...observed,
   skipped: { ...observed.skipped, [action]: now },
   occurrences: { ...observed.occurrences, [action]: occurrence }
@@ -73,7 +73,7 @@ const kept = <A>(entries: Readonly<{ [id: string]: A }>, ids: ReadonlySet<string
  * The observations after a look at watched paths whose changes count for none, such as the output of the action that watches them.
  * Equal observations are the same object.
  */
-export const pass = (observed: Observed, digests: ReadonlyMap<string, string>): Observed => {
+export const pass = (observed: ObservedWakes, digests: ReadonlyMap<string, string>): ObservedWakes => {
   const passed = [...digests].flatMap(([id, digest]) => {
     const before = observed.changes[id]
     return before === undefined || before.digest === digest ? [] : [[id, { counted: before.digest, ...before, digest }] as const]
@@ -98,14 +98,14 @@ export const KEPT_MILLIS = 30 * 86_400_000
 const MAX_EXPIRED = 100
 
 /** The removed actions whose records have been kept long enough, at most {@link MAX_EXPIRED}. */
-export const expired = ({ removed = {} }: Observed, now: number): ReadonlyArray<string> =>
+export const expiredActions = ({ removed = {} }: ObservedWakes, now: number): ReadonlyArray<string> =>
   Object.keys(removed).filter((id) => now - (removed[id] ?? now) >= KEPT_MILLIS).slice(0, MAX_EXPIRED)
 
 /** The time from which on records of removed actions are to be deleted; infinite without any. */
-export const expiry = ({ removed = {} }: Observed): number => Math.min(...Object.values(removed), Infinity) + KEPT_MILLIS
+export const expiry = ({ removed = {} }: ObservedWakes): number => Math.min(...Object.values(removed), Infinity) + KEPT_MILLIS
 
 /** The observations with the times of removed actions. Equal ones are the same object. */
-const withRemoved = (observed: Observed, removed: Readonly<{ [id: string]: number }>): Observed => {
+const withRemoved = (observed: ObservedWakes, removed: Readonly<{ [id: string]: number }>): ObservedWakes => {
   const { removed: before = {}, ...rest } = observed
   const ids = Object.keys(removed)
   if (ids.length === Object.keys(before).length && ids.every((id) => before[id] === removed[id])) return observed
@@ -113,18 +113,18 @@ const withRemoved = (observed: Observed, removed: Readonly<{ [id: string]: numbe
 }
 
 /** The observations without some removed actions. */
-export const forget = (observed: Observed, ids: ReadonlyArray<string>): Observed =>
+export const forget = (observed: ObservedWakes, ids: ReadonlyArray<string>): ObservedWakes =>
   withRemoved(observed, Object.fromEntries(Object.entries(observed.removed ?? {}).filter(([id]) => !ids.includes(id))))
 
 /**
  * The observations after a look. Removed actions are forgotten. Equal observations are the same object.
  */
-export const look = (observed: Observed, { removed, ...seen }: Look): Observed => {
+export const look = (observed: ObservedWakes, { removed, ...seen }: Look): ObservedWakes => {
   const times = removed.map((id) => [id, observed.removed?.[id] ?? seen.now] as const)
   return withRemoved(lookAt(observed, seen), Object.fromEntries(times))
 }
 
-const lookAt = (observed: Observed, { digests, ids, now }: Omit<Look, "removed">): Observed => {
+const lookAt = (observed: ObservedWakes, { digests, ids, now }: Omit<Look, "removed">): ObservedWakes => {
   const first = kept(observed.first, ids)
   const changes = kept(observed.changes, ids)
   let isChanged = Object.keys(first).length !== Object.keys(observed.first).length

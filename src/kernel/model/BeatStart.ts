@@ -7,10 +7,10 @@ import type * as Document from "../../cell/Document.ts"
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Isolation } from "../../registry/Enzyme.ts"
 import type { Activation } from "./Modules.ts"
-import type { Titled } from "./Titles.ts"
+import type { TitleCell } from "./Titles.ts"
 
 /** An effect, and the total time of its runs in one beat, in whole milliseconds of the host. */
-export type Spent = readonly [node: string, millis: number]
+export type EffectTime = readonly [node: string, millis: number]
 
 /** The number and the captured clock of a beat. */
 export interface Start {
@@ -24,7 +24,7 @@ export interface LabelChange {
 }
 
 /** The conditions at the start of a beat. */
-export interface Begun extends Start, Activation {
+export interface BeatStart extends Start, Activation {
   /** The rules of the beat: the newest ones, or in a replay those of the recorded beat. */
   readonly semantics: number
   /** 32 hexadecimal digits. */
@@ -36,13 +36,13 @@ export interface Begun extends Start, Activation {
   /** The isolation of enzymes without a setting of their own. */
   readonly isolation: Isolation
   /** The run times of effects in the previous beat, if at least one millisecond. */
-  readonly spent: ReadonlyArray<Spent>
+  readonly spent: ReadonlyArray<EffectTime>
   /** The number of registrations and withdrawals since the previous beat. */
   readonly activated: number
   /** Content that becomes visible to runs. */
   readonly content: ReadonlyArray<string>
   /** The changed titles of enzymes from this beat on. */
-  readonly titled: ReadonlyArray<Titled>
+  readonly titled: ReadonlyArray<TitleCell>
   /** Label rules that take effect. */
   readonly labels?: LabelChange | undefined
 }

@@ -23,7 +23,7 @@ const MAX_LINES = 1000
 /**
  * The parked signals of one space that no beat has reported.
  */
-export class Parked {
+export class ParkedSignals {
   private lines: Array<ParkedLine> = []
   private more = 0
 
