@@ -63,7 +63,8 @@ describe("Signals of channels", () => {
         wire: {
           use: "socket",
           options: {
-            allow: ["127.0.0.1"], connect: { host: "127.0.0.1", port }, messages: "lines", inbound: { space: "home", signal: "/signals/count" }
+            allow: ["127.0.0.1"], connect: { host: "127.0.0.1", port },
+            messages: "lines", inbound: { space: "home", signal: "/signals/count" }
           }
         }
       } as const

@@ -36,7 +36,9 @@ export const right = [
       out: { use: "webhook-out", options: { secrets: [{ env: "SECRET" }] } },
       scales: {
         use: "socket",
-        options: { connect: { host: "a.example", port: 1, protocol: "tls" }, messages: "lines", inbound: { space: "home", signal: "/signals/a" } }
+        options: {
+          connect: { host: "a.example", port: 1, protocol: "tls" }, messages: "lines", inbound: { space: "home", signal: "/signals/a" }
+        }
       },
       local: { use: "pipe", options: { root: "pipes", connect: { path: "a" } } },
       paper: { use: "printer", options: { tray: 1 } }
