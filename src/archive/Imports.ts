@@ -118,6 +118,12 @@ export class Imports {
         yield* Scope.close(scope, Exit.void)
         return yield* busy(space)
       }
+      // Its rows are of no known place of a frame, which may be another one now.
+      if (note !== undefined && note.progress === undefined) {
+        yield* Scope.close(scope, Exit.void)
+        yield* this.kernel.remove(space)
+        return yield* this.session(space, { id, why })
+      }
       const importer = new Import(store, { hash: this.hash, contents: this.kernel.contents }, { id, why })
       const session: Session = { id, why, scope, importer, isBusy: false }
       this.sessions.set(space, session)
