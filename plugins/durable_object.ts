@@ -187,6 +187,10 @@ const sourceOf = (place: ObjectPlace): SqlSource => {
       if (!isThere(space)) throw missing(space)
       return dueOf(prepare)
     },
+    look: (space, body) => {
+      if (!isThere(space)) throw missing(space)
+      return body({ place: placeOf(space), prepare })
+    },
     remove: (space) => Backend.attempt(() => {
       if (!isThere(space)) throw missing(space)
     }).pipe(Effect.andThen(Effect.promise(async () => {

@@ -19,6 +19,7 @@ import * as Folder from "./sqlite/Folder.ts"
 import * as NewFile from "./sqlite/NewFile.ts"
 import * as OpenMark from "./sqlite/OpenMark.ts"
 import { PageCache, PageCaches, shrink } from "./sqlite/PageCache.ts"
+import * as WakeMark from "./sqlite/WakeMark.ts"
 
 /** "Syst" in the header of each file, so that another program's database is not opened as a space. */
 const APPLICATION = 0x53797374
@@ -62,19 +63,6 @@ const guard = <A>(at: Place, body: () => A): A => {
   }
 }
 
-/** The marks for "never" and for the last second that fits into the `user_version` field of the header. */
-const NEVER = 0x7fffffff
-const LAST = NEVER - 1
-
-/** The mark for all times before 1970. */
-const FIRST = -1
-
-/** Converts a wake time into a mark: a second that is not later. */
-const asMark = (moment: number | undefined): number =>
-  moment === undefined ? NEVER : Math.min(LAST, Math.max(FIRST, Math.floor(moment / 1000)))
-
-const ofMark = (mark: number): number | undefined => mark === NEVER ? undefined : mark * 1000
-
 /** Reads the first bytes of the file, or `undefined` if it does not exist. SQLite is not used, because opening may write. */
 const readHeader = (path: string): Buffer | undefined => {
   let file: number
@@ -117,17 +105,19 @@ const isAhead = (at: Place): boolean => (statSync(`${at.place}-wal`, { throwIfNo
 const readMark = (at: Place): number => {
   const header = headerOf(at)
   if (header === undefined) throw new PersistenceError({ reason: new NoSuchSpace({ space: at.space }) })
-  if (!isAhead(at)) return header.readInt32BE(60)
+  return isAhead(at) ? reading(at, (database) => WakeMark.inRow(database.prepare("PRAGMA user_version").get())) : header.readInt32BE(60)
+}
+
+/** Reads the file of a space that is not open. */
+const reading = <A>(at: Place, body: (database: DatabaseSync) => A): A => {
   const database = new DatabaseSync(at.place, { timeout: BUSY })
   try {
-    return markOf(database.prepare("PRAGMA user_version").get())
+    return body(database)
   } finally {
     OpenMark.clear(markerOf(at))
     database.close()
   }
 }
-
-const markOf = (row: unknown): number => Object.values(row as object)[0] as number
 
 /** Writes a note that the file was created. */
 const note = (at: Place): void => {
@@ -164,10 +154,10 @@ const bell = new Int32Array(new SharedArrayBuffer(4))
 /** A statement that converts SQLite's errors. */
 class Statement implements SqlStatement {
   private readonly at: Place
-  private readonly cache: PageCache
+  private readonly cache: Pick<PageCache, "use">
   private readonly statement: StatementSync
 
-  constructor(at: Place, cache: PageCache, statement: StatementSync) {
+  constructor(at: Place, cache: Pick<PageCache, "use">, statement: StatementSync) {
     statement.setReturnArrays(true)
     this.at = at
     this.cache = cache
@@ -222,9 +212,9 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, isFresh, syncMicr
     place: at.place,
     prepare,
     define: (statements) => guard(at, () => database.exec(statements.join(";\n"))),
-    due: () => ofMark(markOf(prepare("PRAGMA user_version").get())),
+    due: () => WakeMark.read(WakeMark.inRow(prepare("PRAGMA user_version").get())),
     // Not prepared, because a prepared statement stays in memory until it is collected.
-    setDue: (moment) => guard(at, () => database.exec(`PRAGMA user_version = ${asMark(moment)}`)),
+    setDue: (moment) => guard(at, () => database.exec(`PRAGMA user_version = ${WakeMark.write(moment)}`)),
     transaction: (body) => {
       // Writes to a file without a name are lost when it is closed.
       if (statSync(at.place, { throwIfNoEntry: false })?.ino !== file) throw damaged(at, "its file vanished, or another one has its place")
@@ -311,9 +301,19 @@ const source = (folder: string, settings: Settings): SqlSource => ({
   due: (space) => {
     const at = { space, place: join(folder, space + extension) }
     return guard(at, () => {
-      const due = ofMark(readMark(at))
+      const due = WakeMark.read(readMark(at))
       // A wait by a clock that was set back would last as much longer. The open space knows better.
       return due !== undefined && due > 0 && isFromLater(at.place) ? 0 : due
+    })
+  },
+  look: (space, body) => {
+    const at = { space, place: join(folder, space + extension) }
+    return guard(at, () => {
+      if (headerOf(at) === undefined) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
+      return reading(at, (database) => body({
+        place: at.place,
+        prepare: (sql) => guard(at, () => new Statement(at, { use: () => {} }, database.prepare(sql)))
+      }))
     })
   },
   remove: (space) => {

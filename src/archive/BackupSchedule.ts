@@ -1,7 +1,8 @@
 /**
  * Scheduled backups: one space after the other, each when its newest backup is old enough.
  *
- * The files tell when the next one is due, so a restart changes nothing, and two hosts of one folder share the work.
+ * The files tell when the next one is due, so a restart changes nothing, and two hosts of one folder share the work. A space whose
+ * store has come no further than its newest file is not opened.
  *
  * @module
  */
@@ -9,11 +10,16 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as Daemon from "../diagnostic/Daemon.ts"
 import type { Telemetry } from "../diagnostic/Telemetry.ts"
 import { TOPIC } from "../diagnostic/Topic.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { Hash } from "../persistence/Hash.ts"
+import type { Progress } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Backup from "./Backup.ts"
 import { BackupFailed, type BackupFolder } from "./BackupFolder.ts"
@@ -30,6 +36,12 @@ const LEAST = 1000
 /** The time after a failed backup until the next attempt, unless the next one is due before, in milliseconds: 5 minutes. */
 const AGAIN = 300_000
 
+/** The time without a byte after which a backup is given up, in milliseconds: 5 minutes. */
+const STALLED = 300_000
+
+/** The time that the end of the schedule leaves to a backup in progress, in milliseconds: 5 seconds. */
+const ENDING = 5000
+
 /** The settings of scheduled backups, with times in milliseconds. */
 export interface Settings {
   /** The time between two backups of a space. */
@@ -42,7 +54,7 @@ export interface Settings {
 
 /** The services of scheduled backups. */
 export interface Parts {
-  readonly kernel: Pick<Kernel["Service"], "space" | "spaces">
+  readonly kernel: Pick<Kernel["Service"], "progress" | "space" | "spaces">
   readonly hash: Hash["Service"]
   readonly folder: BackupFolder
   readonly maker: Maker
@@ -66,6 +78,17 @@ export class BackupMissed extends Data.TaggedError("BackupMissed")<{
   }
 }
 
+/**
+ * Nothing of a backup moved for a long time: its store or its folder gives no answer.
+ */
+export class BackupStalled extends Data.TaggedError("BackupStalled")<{ readonly space: string }> {
+  readonly code = "backup/stalled"
+  override get message() {
+    return `Nothing of the backup of space "${this.space}" moved for ${STALLED / 60_000} minutes, so it was given up. ` +
+      "See whether its store and the folder of the backups answer"
+  }
+}
+
 /** The stable code of a failure; `undefined` for an unexpected one. */
 const codeOf = (failure: unknown): string | undefined => (failure as { readonly code?: string } | undefined)?.code
 
@@ -76,6 +99,25 @@ interface Seen {
   /** The newest backup, or the look at which it had all. */
   newest: number | undefined
   next: number
+  /** How far its store had come at its newest backup, and the file of that; no file where it has no part in backups. */
+  had: { readonly progress: Progress; readonly file: string | undefined } | undefined
+  /** The backup in progress, also one that was given up. */
+  running: Fiber.Fiber<void, unknown> | undefined
+  /** The pieces that backups have read. */
+  pieces: number
+}
+
+/** Interrupts a backup, and waits for its end a little: a file that is not whole goes with it. */
+const endOf = (fiber: Fiber.Fiber<void, unknown>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    fiber.interruptUnsafe()
+    return Effect.asVoid(Effect.interruptible(Effect.timeoutOption(Fiber.await(fiber), ENDING)))
+  })
+
+/** Whether a store has come no further than its newest backup. Signals that wait came before it or after it. */
+const isKept = ({ head, isQueued, turn }: Progress, newest: BackupName.Known | undefined, had: Seen["had"]): boolean => {
+  if (newest?.file === had?.file && had?.progress.turn === turn && had.progress.head.hash === head.hash) return true
+  return newest !== undefined && newest.end.beat === head.beat && head.hash.startsWith(newest.end.hash) && !isQueued
 }
 
 /** The time at which the next backup is due. One of a time to come was made when the clock was ahead, and tells nothing. */
@@ -123,20 +165,44 @@ export class BackupSchedule {
   private look(space: string): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function*() {
       const now = yield* Clock.currentTimeMillis
-      const seen = this.seen.get(space) ?? { since: now, newest: undefined, next: now }
+      const seen = this.seen.get(space) ??
+        { since: now, newest: undefined, next: now, had: undefined, running: undefined, pieces: 0 }
       this.seen.set(space, seen)
-      if (seen.next > now) return true
+      if (seen.next > now || seen.running !== undefined) return true
       // Before the work: a space that fails waits, and no other one waits for it.
       seen.next = now + Math.min(AGAIN, this.settings.every)
-      return yield* Effect.matchCause(this.backup(space, seen), {
-        onSuccess: () => true,
-        onFailure: (cause) => {
-          const failure = Cause.squash(cause)
-          // A space that was removed meanwhile needs no backup.
-          if (codeOf(failure) !== "space/unknown") this.parts.report(new BackupMissed({ space, failure }))
-          return !(failure instanceof BackupFailed)
-        }
+      const exit = yield* this.attempt(space, seen)
+      if (Exit.isSuccess(exit)) return true
+      const failure = Cause.squash(exit.cause)
+      // A space that was removed meanwhile needs no backup.
+      if (codeOf(failure) !== "space/unknown") this.parts.report(new BackupMissed({ space, failure }))
+      return !(failure instanceof BackupFailed)
+    })
+  }
+
+  /** Waits for a backup as long as it moves. One that does not is left, and its space has no other one before it ended. */
+  private attempt(space: string, seen: Seen): Effect.Effect<Exit.Exit<void, unknown>> {
+    return Effect.gen({ self: this }, function*() {
+      // No child: one that hangs would hold the fiber that gave it up.
+      const fiber = yield* Effect.forkDetach(this.backup(space, seen))
+      seen.running = fiber
+      fiber.addObserver(() => {
+        seen.running = undefined
       })
+      return yield* Effect.onInterrupt(this.wait(space, seen, fiber), () => endOf(fiber))
+    })
+  }
+
+  private wait(space: string, seen: Seen, fiber: Fiber.Fiber<void, unknown>): Effect.Effect<Exit.Exit<void, unknown>> {
+    return Effect.gen({ self: this }, function*() {
+      for (let before = -1; before !== seen.pieces;) {
+        before = seen.pieces
+        const exit = yield* Effect.timeoutOption(Fiber.await(fiber), STALLED)
+        if (Option.isSome(exit)) return exit.value
+      }
+      fiber.interruptUnsafe()
+      seen.next += this.settings.every
+      return Exit.fail(new BackupStalled({ space }))
     })
   }
 
@@ -146,18 +212,27 @@ export class BackupSchedule {
       const { encrypt, folder, hash, maker: { signer } } = this.parts
       const now = yield* Clock.currentTimeMillis
       const known = yield* folder.list(space)
-      const at = known.at(-1)?.at
+      const newest = known.at(-1)
+      const at = newest?.at
       if (at !== undefined && at <= now) seen.newest = Math.max(seen.newest ?? 0, at)
       const due = dueAfter(at, every, now)
       if (due > now) {
         seen.next = due
         return
       }
+      const progress = yield* this.parts.kernel.progress(space)
+      if (isKept(progress, newest, seen.had)) {
+        seen.newest = now
+        seen.next = now + every
+        return
+      }
       const snapshot = known.findLast(({ n }) => n === 0)
       const isFull = dueAfter(snapshot?.at, full, now) <= now
-      const made = yield* Backup.make(this.source(space), { space, folder, hash }, { isFull, encrypt, signer: signer?.key }).pipe(
-        Effect.catchTag("BackupDetached", () => Effect.succeed({ kind: "unchanged" }))
+      const source: ReturnType<typeof this.source> = (since) => Stream.tap(this.source(space)(since), () => Effect.sync(() => seen.pieces++))
+      const made = yield* Backup.make(source, { space, folder, hash }, { isFull, encrypt, signer: signer?.key }).pipe(
+        Effect.catchTag("BackupDetached", () => Effect.succeed({ kind: "unchanged", file: undefined }))
       )
+      seen.had = { progress, file: made.file }
       seen.newest = now
       seen.next = now + every
       if (made.kind !== "unchanged") yield* Effect.catch(this.expire(space), (failure) => Effect.sync(() => this.parts.report(failure)))

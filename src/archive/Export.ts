@@ -118,7 +118,7 @@ class Export {
       for (const row of rows) yield* this.row("queue", row)
       await this.pin.rest()
     }
-    for (const rows of this.pin.receipts()) {
+    for (const rows of this.pin.receipts(this.since?.beat ?? -1)) {
       for (const row of rows) if (this.isTaken(row)) yield* this.row("receipt", row)
       await this.pin.rest()
     }
@@ -131,7 +131,7 @@ class Export {
   }
 
   private isTaken({ beat, digest }: ReceiptRow): boolean {
-    if (this.since !== undefined) return beat > this.since.beat
+    if (this.since !== undefined) return true
     // Without its beat, only the digest of a caller's id tells something.
     return this.parts.history === "all" || digest !== undefined || beat === this.pin.head.beat
   }

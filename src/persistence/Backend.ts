@@ -15,7 +15,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Anchor, Arrival, BlobPart, CellRow, Head, JournalRow, Jump } from "./Persistence.ts"
-import type { ObservationRow, OpenOptions, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { ObservationRow, OpenOptions, Progress, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, SpaceExists, SpaceImporting, StaleWriter } from "./PersistenceError.ts"
 import type * as StoreFormat from "./StoreFormat.ts"
 
@@ -95,6 +95,8 @@ export interface Backend {
   readonly head: Head
   /** The stored moment of the next work as of the opening: 0 for a new space. */
   readonly due: number | undefined
+  /** How far the commits of all handles have come. */
+  progress(): Progress
   /** The stored state of an import; `undefined` for any other space. */
   arrival(): Arrival | undefined
   /** Whether commits prune nothing from now on. Rows that are too old by then are pruned later. */
@@ -124,10 +126,10 @@ export interface Backend {
   /** The text of the observation of a node. */
   observation(node: string): string | undefined
   /**
-   * All receipts in the order of beat, id and enzyme, some with each step, which may be none. Rows that are written meanwhile may
-   * be missing, and a row may come twice in succession.
+   * The receipts of all beats after one in the order of beat, id and enzyme, some with each step, which may be none; `after` is -1
+   * for all. Rows that are written meanwhile may be missing, and a row may come twice in succession.
    */
-  everyReceipt(): Iterable<ReadonlyArray<ReceiptRow>>
+  everyReceipt(after: number): Iterable<ReadonlyArray<ReceiptRow>>
   /** The bytes of content; `undefined` where there is none. */
   blob(hash: string): Uint8Array | undefined
   /** Part number `part`, from 0, with {@link PART} bytes or the rest; no bytes after the end. `undefined` where there is no content. */
@@ -187,6 +189,15 @@ export interface Writer {
   readonly epoch: number
   readonly asides: number
 }
+
+/**
+ * How far a store has come, from its head, its writer, and whether a signal waits.
+ *
+ * @category getters
+ * @since 0.2.0
+ */
+export const progressOf = ({ beat, hash }: Anchor, { asides, epoch }: Writer, isQueued: boolean): Progress =>
+  ({ head: { beat, hash }, turn: `${epoch}.${asides}`, isQueued })
 
 /**
  * The right of one handle to write. The first write claims the next epoch, after a check that no other handle wrote since

@@ -12,7 +12,7 @@ import { attempt, type Backend, partOf } from "./Backend.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
 import type { Anchor, Arrival, Batch, BlobPart, BlobWriter, Head, JournalRow, Jump } from "./Persistence.ts"
-import type { ObservationRow, OpenOptions, PlacedStore, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { ObservationRow, OpenOptions, PlacedStore, Progress, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, isUnapplied, PersistenceError, StoreDamaged, StoreUnavailable } from "./PersistenceError.ts"
 import type * as StoreFormat from "./StoreFormat.ts"
 import { StorePin } from "./StorePin.ts"
@@ -242,6 +242,10 @@ export class GroupStore implements PlacedStore {
     }
     for (const pin of this.pins) pin.before(batch)
     this.overlay.add(batch)
+  }
+
+  progress(): Progress {
+    return this.backend.progress()
   }
 
   arrival(): Arrival | undefined {

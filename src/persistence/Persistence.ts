@@ -254,6 +254,16 @@ export interface Observed {
   readonly text: string
 }
 
+/** How far a store has come: equal ones of a space mean that nothing was written between. */
+export interface Progress {
+  /** The newest beat. */
+  readonly head: Anchor
+  /** Distinguishes groups without a beat, such as those of waiting signals. */
+  readonly turn: string
+  /** Whether a signal waits. */
+  readonly isQueued: boolean
+}
+
 /** The state of a store at one moment, beside later changes. Documents are not part of it: the journal has their versions. */
 export interface PinnedRows {
   /** The predecessor of the oldest journal row. */
@@ -264,8 +274,8 @@ export interface PinnedRows {
   readonly release: () => void
   /** The queued signals in the order of their numbers, in pages. */
   readonly queue: () => Iterable<ReadonlyArray<QueueRow>>
-  /** The receipts of beats up to one in the order of beat, id and enzyme, in pages. */
-  readonly receipts: (head: number) => Iterable<ReadonlyArray<ReceiptRow>>
+  /** The receipts of beats up to one, and after another, in the order of beat, id and enzyme, in pages. `after` is -1 by default. */
+  readonly receipts: (head: number, after?: number) => Iterable<ReadonlyArray<ReceiptRow>>
   /** The observations in the order of their nodes. */
   readonly observations: () => ReadonlyArray<Observed>
   /** Whether content came later. */
@@ -279,6 +289,8 @@ export interface PinnedRows {
  * @since 0.2.0
  */
 export interface PlacedStore extends SpaceStore {
+  /** Returns how far the flushes have come. */
+  readonly progress: () => Progress
   /** Returns the state of an import; `undefined` for any other space. */
   readonly arrival: () => Arrival | undefined
   /**
@@ -348,6 +360,8 @@ export class Persistence extends Context.Service<Persistence, {
    * clock of the host, which has been set back since.
    */
   readonly due: (space: string) => Effect.Effect<number | undefined, PersistenceError>
+  /** Returns how far the flushes of a space have come, without opening the space. An unfinished import is not read. */
+  readonly progress: (space: string) => Effect.Effect<Progress, PersistenceError>
   /** Removes a space with all its data. Its handles are closed before; one that is left open writes no more. */
   readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
   /** The names of the existing spaces, in no order. They are read while they are taken, which may throw `PersistenceError`. */

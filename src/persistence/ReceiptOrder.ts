@@ -20,8 +20,8 @@ export const sorted = (rows: ReadonlyArray<ReceiptRow>): ReadonlyArray<ReceiptRo
 /** The most rows of a page. */
 const PAGE = 256
 
-/** All receipts of a store in memory, in their order and in pages. */
-export function* pages(rows: ReadonlyArray<ReceiptRow>): Iterable<ReadonlyArray<ReceiptRow>> {
-  const all = sorted(rows)
+/** The receipts of a store in memory after a beat, in their order and in pages. */
+export function* pages(rows: ReadonlyArray<ReceiptRow>, after: number): Iterable<ReadonlyArray<ReceiptRow>> {
+  const all = sorted(rows.filter(({ beat }) => beat > after))
   for (let at = 0; at < all.length; at += PAGE) yield all.slice(at, at + PAGE)
 }

@@ -107,11 +107,12 @@ export class StorePin implements PinnedRows {
     return found.sort((a, b) => a.node < b.node ? -1 : 1)
   }
 
-  /** The receipts of beats up to the head in their order, in pages. */
-  *receipts(head: number): Iterable<ReadonlyArray<ReceiptRow>> {
+  /** The receipts of beats up to the head, and after `after`, in their order, in pages. */
+  *receipts(head: number, after = -1): Iterable<ReadonlyArray<ReceiptRow>> {
     let done: ReceiptRow | undefined
-    const isLeft = (row: ReceiptRow): boolean => row.beat <= head && (done === undefined || ReceiptOrder.compare(row, done) > 0)
-    for (const page of this.rows.everyReceipt()) {
+    const isLeft = (row: ReceiptRow): boolean =>
+      row.beat <= head && row.beat > after && (done === undefined || ReceiptOrder.compare(row, done) > 0)
+    for (const page of this.rows.everyReceipt(after)) {
       const last = page.at(-1)
       const copies = last === undefined ? [] : [...this.replaced.values()].filter((row) => ReceiptOrder.compare(row, last) <= 0)
       const rows = ReceiptOrder.sorted([...page, ...copies].filter(isLeft))

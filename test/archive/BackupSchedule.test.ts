@@ -1,12 +1,13 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Enzyme } from "systole"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as BackupFolder from "../../src/archive/BackupFolder.ts"
+import * as BackupName from "../../src/archive/BackupName.ts"
 import { BackupSchedule, type Parts } from "../../src/archive/BackupSchedule.ts"
 import * as Encryption from "../../src/archive/Encryption.ts"
 import * as Redacted from "../../src/cell/Redacted.ts"
@@ -42,9 +43,16 @@ const world = Effect.gen(function*() {
     method: "POST", headers: { "content-type": "application/json", prefer: "wait=5" }, body: JSON.stringify({ signal: "/count" })
   }))
   /** The chains and numbers of the files of a space. */
-  const files = (space = "home") => readdirSync(join(root, "backups", space)).sort().map((file) => file.slice(0, 11))
+  const files = (space = "home") => {
+    const path = join(root, "backups", space)
+    return existsSync(path) ? readdirSync(path).sort().map((file) => file.slice(0, 11)) : []
+  }
   return { app, beat, files, folder, root, schedule, told, age: () => age }
 })
+
+/** Waits in turns of the host until something is so. */
+const settled = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => isSo() ? Effect.void : Effect.andThen(Effect.promise(() => new Promise((resolve) => setImmediate(resolve))), settled(isSo)))
 
 /** Runs a test over a world. */
 const over = <E, R>(body: (made: Effect.Success<typeof world>) => Effect.Effect<void, E, R>) =>
@@ -106,6 +114,7 @@ describe("Scheduled backups", () => {
       for (const space of ["a", "b", "c"]) yield* beat(space)
       let isBroken = true
       const failing: Parts["kernel"] = {
+        ...app.kernel,
         spaces: Effect.map(app.kernel.spaces, (names) => ["absent", ...names]),
         space: (name, options) => isBroken && name === "b"
           ? Effect.fail(new PersistenceError({ reason: new SpaceImporting({ space: name }) }))
@@ -128,6 +137,7 @@ describe("Scheduled backups", () => {
       for (const space of ["a", "b"]) yield* beat(space)
       let broken = "a"
       const failing: Parts["kernel"] = {
+        ...app.kernel,
         spaces: Effect.suspend(() => broken === "all" ? Effect.die(new Error("the list is damaged")) : app.kernel.spaces),
         space: (name, options) => broken === name ? Effect.die(new Error("a damaged space")) : app.kernel.space(name, options)
       }
@@ -156,6 +166,85 @@ describe("Scheduled backups", () => {
       yield* TestClock.adjust(hour)
       yield* pass
       assert.deepStrictEqual(files(), ["000001-0000", "000001-0001"])
+      yield* TestClock.adjust(hour)
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000", "000001-0001"], "no signal came since")
+    })))
+
+  it.effect("open the spaces alone that have come further than their newest file: 3 of 1,000", () =>
+    over(({ app, beat, files, folder, root, schedule, told }) => Effect.gen(function*() {
+      const changed = ["s100", "s500", "s900"]
+      const names = Array.from({ length: 1000 }, (_, n) => `s${n}`)
+      const end = { beat: 7, hash: "0123456789abcdef" }
+      const file = BackupName.write({ chain: 1, n: 0, end, at: Date.UTC(2025, 0, 1), isEncrypted: false })
+      for (const name of names) {
+        mkdirSync(join(root, "backups", name), { recursive: true })
+        writeFileSync(join(root, "backups", name, file), "")
+      }
+      for (const name of changed) yield* beat(name)
+      const opened: Array<string> = []
+      let looks = 0
+      const kernel: Parts["kernel"] = {
+        spaces: Effect.succeed(names),
+        progress: (name) => Effect.suspend(() => {
+          looks++
+          return changed.includes(name)
+            ? app.kernel.progress(name)
+            : Effect.succeed({ head: { beat: 7, hash: "0123456789abcdef".repeat(4) }, turn: "1.0", isQueued: false })
+        }),
+        space: (name, options) => Effect.suspend(() => {
+          opened.push(name)
+          return app.kernel.space(name, options)
+        })
+      }
+      const { pass } = schedule({ kernel })
+      yield* pass
+      assert.deepStrictEqual([looks, opened, told], [1000, changed, []])
+      assert.deepStrictEqual(files("s500"), ["000001-0000", "000002-0000"])
+      yield* TestClock.adjust(minute)
+      yield* pass
+      assert.strictEqual(looks, 1000, "none is due")
+      yield* TestClock.adjust(hour)
+      yield* pass
+      assert.deepStrictEqual([looks, opened], [2000, changed])
+      for (const { file } of yield* folder.list("s500")) yield* folder.remove("s500", file)
+      yield* TestClock.adjust(hour)
+      yield* pass
+      assert.deepStrictEqual([opened, files("s500")], [[...changed, "s500"], ["000001-0000"]], "a removed backup is made again")
+    })))
+
+  it.effect("of a space that does not answer are given up, and stop no other one", () =>
+    over(({ app, age, beat, files, schedule, told }) => Effect.gen(function*() {
+      for (const space of ["a", "b", "c"]) yield* beat(space)
+      let hangs = 0
+      let isHanging = true
+      const kernel: Parts["kernel"] = {
+        ...app.kernel,
+        space: (name, options) => isHanging && name === "b"
+          ? Effect.andThen(Effect.sync(() => void hangs++), Effect.uninterruptible(Effect.callback<never>((resume) => {
+            release = () => resume(Effect.die(new Error("too late")))
+          })))
+          : app.kernel.space(name, options)
+      }
+      let release = (): void => {}
+      const { pass } = schedule({ kernel })
+      const passing = yield* Effect.forkChild(pass)
+      yield* settled(() => files("a").length > 0 && hangs > 0)
+      yield* TestClock.adjust(5 * minute)
+      yield* Fiber.join(passing)
+      assert.deepStrictEqual([files("a"), files("c")], [["000001-0000"], ["000001-0000"]])
+      assert.deepStrictEqual(told.map(({ code, space }) => [code, space]), [["backup/failed", "b"]])
+      assert.include(told[0]?.message, "backup/stalled")
+      assert.strictEqual(age(), 5 * 60)
+      yield* beat("a")
+      yield* TestClock.adjust(2 * hour)
+      yield* pass
+      assert.deepStrictEqual([hangs, files("a")], [1, ["000001-0000", "000001-0001"]], "one that has not ended is not begun again")
+      isHanging = false
+      release()
+      yield* TestClock.adjust(hour)
+      yield* pass
+      assert.deepStrictEqual(files("b"), ["000001-0000"])
     })))
 
   it.effect("to a folder that cannot be written are told once in a pass, and begin again by themselves", () =>

@@ -58,17 +58,15 @@ class KeyValueBackend implements Backend.Backend {
     this.pruning = new Pruning.Pruning(kept)
   }
 
-  get epoch(): number {
-    return this.claim.epoch
-  }
+  get epoch(): number { return this.claim.epoch }
 
-  anchor() {
-    return metaOf(this.data).anchor
-  }
+  anchor() { return metaOf(this.data).anchor }
 
   arrival(): Arrival | undefined {
     return metaOf(this.data).arrival
   }
+
+  progress() { return progressIn(this.data) }
 
   pin(isPinned: boolean): void {
     this.pruning.isPinned = isPinned
@@ -121,8 +119,8 @@ class KeyValueBackend implements Backend.Backend {
     return this.rows<ObservationRow>(this.data.list(`node ${node}`).filter((key) => key === `node ${node}`))[0]?.text
   }
 
-  everyReceipt(): Iterable<ReadonlyArray<ReceiptRow>> {
-    return Backend.receiptPages(this.rows(this.data.list("receipt ")))
+  everyReceipt(after: number): Iterable<ReadonlyArray<ReceiptRow>> {
+    return Backend.receiptPages(this.rows(this.data.list("receipt ")), after)
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -377,6 +375,9 @@ const opened = (
   return data
 }
 
+const progressIn = (data: KeyValue) =>
+  Backend.progressOf(metaOf(data).head, metaOf(data).writer, data.list("queued ", "queued ", 1).length > 0)
+
 /** Spaces in key-value maps, for as long as the layer lives. */
 export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
   const spaces = new Map<string, KeyValue>()
@@ -387,6 +388,7 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
         Backend.checkArrival(space, metaOf(data).arrival, options)
         return new KeyValueBackend(space, data, { ...retention, ...options.retention })
       }), options),
+    progress: (space) => Backend.attempt(() => progressIn(opened(spaces, space, { create: false }))),
     due: (space) => Backend.attempt(() => metaOf(opened(spaces, space, { create: false })).due ?? undefined),
     remove: (space) => Backend.attempt(() => {
       opened(spaces, space, { create: false })

@@ -29,7 +29,13 @@ const memory = (before: () => void = () => {}) => {
     sync: undefined,
     close: () => {}
   }
-  const layer = SqlStore.layer({ spaces: () => [], remove: () => Effect.void, due: () => 0, open: () => driver })
+  const layer = SqlStore.layer({
+    spaces: () => [],
+    remove: () => Effect.void,
+    due: () => 0,
+    look: (_, body) => body(driver),
+    open: () => driver
+  })
   return { layer, reads, database }
 }
 

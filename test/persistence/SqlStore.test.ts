@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope } from "effect"
-import { Persistence, type PersistenceError, SqlStore, type SpaceStore } from "systole"
+import { Persistence, type PersistenceError, type SqlDriver, SqlStore, type SpaceStore } from "systole"
 import { persistenceContract } from "systole/testing"
 import * as SortKey from "../../src/persistence/SortKey.ts"
 import { command, current } from "../scripts/Host.ts"
@@ -305,29 +305,31 @@ describe("SqlStore where a commit is not yet durable", () => {
   const setup = () => {
     const database = new DatabaseSync(":memory:")
     const waiting: Array<(result: Effect.Effect<void, PersistenceError>) => void> = []
+    const driver: SqlDriver = {
+      place: "memory",
+      prepare: (sql) => {
+        const statement = database.prepare(sql)
+        statement.setReturnArrays(true)
+        return statement as never
+      },
+      define: (statements) => database.exec(statements.join(";")),
+      transaction: (body) => {
+        database.exec("BEGIN")
+        const result = body()
+        database.exec("COMMIT")
+        return result
+      },
+      due: () => 0,
+      setDue: () => {},
+      sync: Effect.callback((resume) => void waiting.push(resume)),
+      close: () => database.close()
+    }
     const layer = SqlStore.layer({
       spaces: () => [],
       remove: () => Effect.void,
       due: () => 0,
-      open: () => ({
-        place: "memory",
-        prepare: (sql) => {
-          const statement = database.prepare(sql)
-          statement.setReturnArrays(true)
-          return statement as never
-        },
-        define: (statements) => database.exec(statements.join(";")),
-        transaction: (body) => {
-          database.exec("BEGIN")
-          const result = body()
-          database.exec("COMMIT")
-          return result
-        },
-        due: () => 0,
-        setDue: () => {},
-        sync: Effect.callback((resume) => void waiting.push(resume)),
-        close: () => database.close()
-      })
+      look: (_, body) => body(driver),
+      open: () => driver
     })
     return { layer, waiting }
   }

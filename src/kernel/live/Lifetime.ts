@@ -8,12 +8,13 @@ import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 import * as SpaceMode from "../model/SpaceMode.ts"
+import type { Progress } from "../../persistence/Persistence.ts"
 import type { HistorySession } from "../view/HistorySession.ts"
 import type { Publication } from "./Publication.ts"
 import type { Uploads } from "./Uploads.ts"
 
 /** The members of the state of a space that its lifetime uses. */
-type State = Pick<LiveState, "derivation" | "host" | "liveClock" | "mode" | "watchdog" | "space">
+type State = Pick<LiveState, "derivation" | "host" | "liveClock" | "mode" | "space" | "store" | "watchdog">
 
 /** The parts of a space with work in progress. */
 interface Parts {
@@ -66,6 +67,11 @@ export class Lifetime {
   /** The name of the space with its incarnation. */
   get origin(): string {
     return SpaceMode.origin(this.state.mode, this.state.space)
+  }
+
+  /** How far its flushes have come. */
+  get progress(): Progress {
+    return this.state.store.progress()
   }
 
   /** The time of its next work by the clock of the host, as {@link GroupCommit.due} defines it. */

@@ -18,7 +18,7 @@ import { operations } from "../../operation/Ledger.ts"
 import { outside } from "../../operation/Outside.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import * as LargeContent from "../../persistence/LargeContent.ts"
-import { Persistence, type PlacedStore } from "../../persistence/Persistence.ts"
+import { Persistence, type PlacedStore, type Progress } from "../../persistence/Persistence.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../../registry/Enzyme.ts"
@@ -83,6 +83,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly opened: (name: string) => Space | undefined
   /** The value of a cell, as the store of a closed space has it. The space is not opened. */
   readonly stored: (name: string, cell: string) => Effect.Effect<Value, PersistenceError>
+  /** How far a space has come in its store. A closed space is not opened, and an open one counts as unused. */
+  readonly progress: (name: string) => Effect.Effect<Progress, PersistenceError>
   /** The time of an open space's next work, in milliseconds since 1970: at most 0 for now, `undefined` for never. */
   readonly due: (name: string) => number | undefined
   /** The names of all spaces, in code-unit order. None of them is opened. */
@@ -178,6 +180,7 @@ export class Kernel extends Context.Service<Kernel, {
         opened: (name) => spaces.opened(name)?.client,
         stored: (name, cell) => Effect.map(spaces.stored(name, cell), (text) =>
           text === undefined ? undefined : Document.read(Document.decode(text), [])),
+        progress: (name) => spaces.progress(name),
         due: (name) => spaces.opened(name)?.space.lifetime.due,
         contents,
         contentBytes: Math.max(LargeContent.STORED, Math.min(LargeContent.MOST, contents?.maxBytes ?? 0)),

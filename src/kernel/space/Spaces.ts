@@ -13,8 +13,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import { attempt } from "../../persistence/Backend.ts"
 import type { ContentStore } from "../../persistence/LargeContent.ts"
-import type { Persistence, PlacedStore } from "../../persistence/Persistence.ts"
+import type { Persistence, PlacedStore, Progress } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Cursor } from "../view/Cursor.ts"
 import { expect } from "../view/Expected.ts"
@@ -123,6 +124,14 @@ export class Spaces {
     return Semaphore.withPermits(this.opening, 1)(read)
   }
 
+  /** How far a space has come in its store. It is not opened for it, and not used. */
+  progress(name: string): Effect.Effect<Progress, PersistenceError> {
+    return Effect.suspend(() => {
+      const open = this.spaces.get(name)
+      return open === undefined ? this.deps.persistence.progress(name) : attempt(() => open.space.lifetime.progress)
+    })
+  }
+
   /** The store of an import: a new one, or one that is not whole yet. It is closed with the scope. */
   importing(name: string): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
     return Effect.andThen(this.removals.done(name), this.imports.open(name))
@@ -178,7 +187,8 @@ export class Spaces {
   readonly renewed: Effect.Effect<void> = Effect.suspend(() =>
     Effect.forEach([...this.spaces.all()], ({ space }) => Effect.callback<void>((resume) => space.group.afterBeat(() => {
       space.runs.forget()
-      resume(Effect.void)
+      // The caller goes on in a turn of its own: it may end services, whose code is that of plugins.
+      resume(this.turn)
     })), { concurrency: "unbounded", discard: true }))
 
   /** Reads when each space has its next work, and opens due spaces one after another. */

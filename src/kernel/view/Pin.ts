@@ -139,9 +139,9 @@ export class Pin {
     return this.kept.queue()
   }
 
-  /** The receipts in the order of beat, id and enzyme, some with each step. */
-  receipts(): Iterable<ReadonlyArray<ReceiptRow>> {
-    return this.kept.receipts(this.head.beat)
+  /** The receipts of the beats after one in the order of beat, id and enzyme, some with each step. `after` is -1 for all. */
+  receipts(after: number): Iterable<ReadonlyArray<ReceiptRow>> {
+    return this.kept.receipts(this.head.beat, after)
   }
 
   /** The observations in the order of their nodes. */

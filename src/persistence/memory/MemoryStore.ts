@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../../cell/Address.ts"
 import * as Bytes from "../../cell/Bytes.ts"
-import { arrivalAfter, attempt, type Backend, checkArrival, checkHead, Claim, type Group, partOf } from "../Backend.ts"
+import { arrivalAfter, attempt, type Backend, checkArrival, checkHead, Claim, type Group, partOf, progressOf } from "../Backend.ts"
 import * as GroupStore from "../GroupStore.ts"
 import * as Journal from "../Journal.ts"
 import { Space } from "./MemorySpace.ts"
@@ -17,7 +17,7 @@ import * as ContentReferences from "../ContentReferences.ts"
 import { keyOf, parentOf } from "../Overlay.ts"
 import {
   type Anchor, type Arrival, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence,
-  type QueueRow, type ReceiptRow, type Retention, retention
+  type Progress, type QueueRow, type ReceiptRow, type Retention, retention
 } from "../Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "../PersistenceError.ts"
 import { cutoff, expired, pastOf, Pruning, sizeOf } from "../Pruning.ts"
@@ -67,6 +67,10 @@ class MemoryBackend implements Backend {
 
   arrival(): Arrival | undefined {
     return this.data.arrival
+  }
+
+  progress(): Progress {
+    return progressIn(this.data)
   }
 
   pin(isPinned: boolean): void {
@@ -142,8 +146,8 @@ class MemoryBackend implements Backend {
     return this.data.observations.get(node)?.text
   }
 
-  everyReceipt(): Iterable<ReadonlyArray<ReceiptRow>> {
-    return ReceiptOrder.pages([...this.data.receipts.values()].flat())
+  everyReceipt(after: number): Iterable<ReadonlyArray<ReceiptRow>> {
+    return ReceiptOrder.pages([...this.data.receipts.values()].flat(), after)
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -340,6 +344,8 @@ class MemoryBackend implements Backend {
   }
 }
 
+const progressIn = ({ head, queue, writer }: Space): Progress => progressOf(head, writer, queue.size > 0)
+
 const setOf = (ids: string | Set<string> = new Set()): Set<string> => typeof ids === "string" ? new Set([ids]) : ids
 
 const findSpace = (spaces: Map<string, Space>, name: string, { create, importing }: Pick<OpenOptions, "create" | "importing">): Space => {
@@ -373,6 +379,7 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
         const data = openSpace(spaces, space, options)
         return new MemoryBackend(space, data, { ...retention, ...options.retention })
       }), options),
+    progress: (space) => attempt(() => progressIn(openSpace(spaces, space, { create: false }))),
     due: (space) => attempt(() => findSpace(spaces, space, { create: false }).due),
     remove: (space) => attempt(() => {
       spaces.delete(findSpace(spaces, space, { create: false }) && space)

@@ -175,6 +175,16 @@ export class IdempotencyIndex {
     return row && { age: this.rows.callers(row), rows: parse(row[2] as string).map(rowOf) }
   }
 
+  /** The rows up to an age, the newest first, each with the clock at which it was written. */
+  *packsFrom(age: number): Iterable<{ readonly age: number; readonly clock: number; readonly rows: ReadonlyArray<ReceiptRow> }> {
+    for (let row = this.sql.callersUpTo.get(age); row !== undefined;) {
+      const [age, sum, text, clock] = row as unknown as readonly [number, number, string, number]
+      this.rows.callers([age, sum, text])
+      yield { age, clock, rows: parse(text).map(rowOf) }
+      row = this.sql.callersUpTo.get(age - 1)
+    }
+  }
+
   /** Adds the receipts of a flush, which must then note them in the journal or call {@link gather}. */
   add(rows: ReadonlyArray<ReceiptRow>): void {
     for (const row of rows) this.loose.set(row.id, row)

@@ -1,8 +1,9 @@
 /**
- * All receipts of a SQL store in their order, with bounded memory.
+ * The receipts of a SQL store after a beat in their order, with bounded memory.
  *
  * Receipts with a digest lie many in a row, in the order of their age, and other receipts have an index of their beats. A first pass
- * notes the beats of each row of many. The second one goes over the beats, and has only the rows open that overlap.
+ * notes the beats of each row of many, from the newest row back to those that are older than the beat. The second one goes over the
+ * beats, and has only the rows open that overlap.
  *
  * @module
  */
@@ -25,26 +26,31 @@ interface Pack {
 
 /** A scan of the receipts of a store. Rows that are written after its begin may be missing. */
 export class ReceiptScan {
-  private readonly callers: Pick<IdempotencyIndex, "gathering" | "packAfter">
-  private readonly store: Pick<SqlRows, "receiptsAfter">
+  private readonly callers: Pick<IdempotencyIndex, "gathering" | "packAfter" | "packsFrom">
+  private readonly store: Pick<SqlRows, "clockOf" | "receiptsAfter">
 
   constructor(callers: ReceiptScan["callers"], store: ReceiptScan["store"]) {
     this.callers = callers
     this.store = store
   }
 
-  /** Some receipts with each step, which may be none. */
-  *rows(): Iterable<ReadonlyArray<ReceiptRow>> {
+  /** Some receipts with each step, which may be none. `after` is a beat, and -1 for all receipts. */
+  *rows(after: number): Iterable<ReadonlyArray<ReceiptRow>> {
+    const isNew = ({ beat }: ReceiptRow): boolean => beat > after
     // Before the rows: those that are in no row yet may be written into one meanwhile.
-    let open = this.callers.gathering
+    let open = this.callers.gathering.filter(isNew)
     const packs: Array<Pack> = []
-    for (let pack = this.callers.packAfter(0); pack !== undefined; pack = this.callers.packAfter(pack.age)) {
-      packs.push({ age: pack.age, first: pack.rows.reduce((least, { beat }) => Math.min(least, beat), Infinity) })
+    const since = this.store.clockOf(after)
+    for (const { age, clock, rows } of this.callers.packsFrom(Number.MAX_SAFE_INTEGER)) {
+      const first = rows.filter(isNew).reduce((least, { beat }) => Math.min(least, beat), Infinity)
+      // A row is not older than its beats. In an import of another writer it may be, so its receipts count, too.
+      if (clock < since && first === Infinity) break
+      if (first < Infinity) packs.push({ age, first })
       yield []
     }
     packs.sort((a, b) => a.first - b.first)
     let next = 0
-    for (let done = -1; done < Infinity;) {
+    for (let done = after; done < Infinity;) {
       const page = this.store.receiptsAfter(done, PAGE)
       // A page has whole beats, so one with few rows need not be the last.
       const last = page.at(-1)?.beat ?? Infinity
@@ -52,7 +58,7 @@ export class ReceiptScan {
       const rows = page.filter(({ beat }) => beat <= to)
       for (let pack = packs[next]; pack !== undefined && pack.first <= to; pack = packs[++next]) {
         const found = this.callers.packAfter(pack.age - 1)
-        if (found?.age === pack.age) open = open.concat(found.rows)
+        if (found?.age === pack.age) open = open.concat(found.rows.filter(isNew))
       }
       yield sorted([...rows, ...open.filter(({ beat }) => beat <= to)])
       open = open.filter(({ beat }) => beat > to)

@@ -64,6 +64,8 @@ export interface SqlSource {
   readonly open: (space: string, options: { readonly create: boolean }) => SqlDriver
   /** Returns the stored wake time of a space without opening its database. The result may be up to one second early. */
   readonly due: (space: string) => number | undefined
+  /** Reads a space's database without opening it as {@link open} does, and changes nothing. */
+  readonly look: <A>(space: string, body: (driver: Pick<SqlDriver, "place" | "prepare">) => A) => A
   /** Removes a space's database. The name is valid. */
   readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
   /** Returns the names of the existing spaces, in no order. They are read while they are taken. */

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { checkArrival, type Writer } from "../Backend.ts"
+import * as Backend from "../Backend.ts"
 import { LongTexts } from "./LongTexts.ts"
-import type { Anchor, Arrival, Head, OpenOptions } from "../Persistence.ts"
+import type { Anchor, Arrival, Head, OpenOptions, Progress } from "../Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged, StoreVersion } from "../PersistenceError.ts"
 import * as SqlArrival from "./SqlArrival.ts"
 import type { SqlDriver } from "./SqlDriver.ts"
@@ -26,8 +26,22 @@ export const readMeta = (sql: SqlSchema.Statements): Meta => {
   return { counted, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
 }
 
+/** Reads how far the store has come. */
+export const progressOf = (sql: SqlSchema.Statements): Progress => {
+  const { head, writer } = readTurn(sql)
+  return Backend.progressOf(head, writer, sql.anyQueued.get() !== undefined)
+}
+
+/** Reads how far a store has come that is not open. */
+export const progressIn = (space: string, driver: Pick<SqlDriver, "place" | "prepare">): Progress => {
+  const format = SqlSchema.format(driver)
+  if (format === undefined) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
+  checkRead({ space, place: driver.place }, SqlArrival.read(format), {})
+  return progressOf(SqlSchema.statements(driver))
+}
+
 /** Reads the newest writer and the head. */
-export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Writer; readonly head: Head } => {
+export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Backend.Writer; readonly head: Head } => {
   const [epoch, asides, beat, clock, hash] = sql.turn.get() as [number, number, number, number, string]
   return { writer: { epoch, asides }, head: { beat, clock, hash } }
 }
@@ -37,7 +51,7 @@ type How = Pick<OpenOptions, "create" | "importing">
 
 /** The state of a handle at its opening. */
 interface Opening {
-  readonly writer: Writer
+  readonly writer: Backend.Writer
   readonly head: Head
   /** Whether this opening created the store: it is empty then. */
   readonly isNew: boolean
@@ -101,13 +115,21 @@ const formatOf = (
   const isNew = typeof made !== "number"
   const marked = SqlArrival.read(isNew ? StoreFormat.initial.format : made)
   if (isNew) return { ...marked, isNew, state: importing ? "importing" : "space" }
-  const { format, state } = marked
+  checkRead({ space, place: driver.place }, marked, { importing })
+  return { ...marked, isNew }
+}
+
+/** Refuses a store of another format, and one that is not as the options say. */
+const checkRead = (
+  at: { readonly space: string; readonly place: string },
+  { format, state }: SqlArrival.MarkedFormat,
+  options: Pick<OpenOptions, "importing">
+): void => {
   if (!StoreFormat.isRead(format)) {
     const reads = [StoreFormat.OLDEST, StoreFormat.NEWEST] as const
-    throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads }) })
+    throw new PersistenceError({ reason: new StoreVersion({ ...at, found: format, reads }) })
   }
-  checkArrival(space, state === "importing" ? { note: "", isWhole: false } : undefined, { importing })
-  return { ...marked, isNew }
+  Backend.checkArrival(at.space, state === "importing" ? { note: "", isWhole: false } : undefined, options)
 }
 
 const makeTables = (driver: SqlDriver, importing: boolean): "new" => {

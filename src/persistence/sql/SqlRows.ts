@@ -64,6 +64,11 @@ export class SqlRows {
     return this.sql.notes.all(after).flatMap((row) => this.entry(row).callers ?? [])
   }
 
+  /** Returns the clock of a beat, or of the one before it that is kept; `-Infinity` where none is. */
+  clockOf(beat: number): number {
+    return (this.sql.clockOf.get(beat)?.[0] ?? -Infinity) as number
+  }
+
   receipts(id: string): Array<ReceiptRow> {
     return this.sql.receipts.all(id).map((row) => this.receipt(row))
   }

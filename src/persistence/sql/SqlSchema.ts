@@ -104,7 +104,7 @@ export const statusOf = (driver: Pick<SqlDriver, "prepare">, format: number): St
 /**
  * Returns the format of the store, or `undefined` if it is empty.
  */
-export const format = (driver: SqlDriver): number | undefined => {
+export const format = (driver: Pick<SqlDriver, "prepare">): number | undefined => {
   if (driver.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get() === undefined) return undefined
   return driver.prepare("SELECT format FROM meta").get()?.[0] as number | undefined
 }
@@ -165,6 +165,25 @@ const contentOf = (prepare: SqlDriver["prepare"]) => ({
   uploads: prepare("SELECT epoch, upload FROM upload")
 })
 
+/** The statements on receipts with a digest and their index. */
+const callersOf = (prepare: SqlDriver["prepare"]) => ({
+  callers: prepare("SELECT sum, text FROM caller WHERE age = ?"),
+  addCallers: prepare("INSERT INTO caller VALUES (?, ?, ?, ?, ?)"),
+  callersAfter: prepare("SELECT age, sum, text FROM caller WHERE age > ? ORDER BY age LIMIT 1"),
+  callersUpTo: prepare("SELECT age, sum, text, clock FROM caller WHERE age <= ? ORDER BY age DESC LIMIT 1"),
+  firstCallers: prepare("SELECT min(age) FROM caller"),
+  lastCallers: prepare("SELECT max(age) FROM caller"),
+  oldestCallers: prepare("SELECT clock, size, age FROM caller ORDER BY age LIMIT ?"),
+  pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
+  indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
+  newestIndexed: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC LIMIT ?"),
+  indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
+  addIndexed: Batch.insertion({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
+  dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),
+  callerState: prepare("SELECT indexed, swept, sweep, hash, age FROM caller_state"),
+  setCallerState: prepare("UPDATE caller_state SET indexed = ?, swept = ?, sweep = ?, hash = ?, age = ?")
+})
+
 const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   meta: prepare("SELECT counted, journal_size, anchor_beat, anchor_hash FROM meta"),
   setMeta: prepare("UPDATE meta SET counted = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
@@ -185,25 +204,13 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
 
   journal: prepare("SELECT beat, clock, size, hash, sum, callers, text FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
   addJournal: prepare("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)"),
+  clockOf: prepare("SELECT clock FROM journal WHERE beat <= ? ORDER BY beat DESC LIMIT 1"),
   sizeAfter: prepare("SELECT coalesce(sum(size), 0) FROM journal WHERE beat > ?"),
   notes: prepare("SELECT beat, clock, size, hash, sum, callers, text FROM journal WHERE beat > ? AND callers IS NOT NULL ORDER BY beat"),
   oldestJournal: prepare("SELECT beat, clock, size, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
   pruneJournal: prepare("DELETE FROM journal WHERE beat <= ?"),
 
-  callers: prepare("SELECT sum, text FROM caller WHERE age = ?"),
-  addCallers: prepare("INSERT INTO caller VALUES (?, ?, ?, ?, ?)"),
-  callersAfter: prepare("SELECT age, sum, text FROM caller WHERE age > ? ORDER BY age LIMIT 1"),
-  firstCallers: prepare("SELECT min(age) FROM caller"),
-  lastCallers: prepare("SELECT max(age) FROM caller"),
-  oldestCallers: prepare("SELECT clock, size, age FROM caller ORDER BY age LIMIT ?"),
-  pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
-  indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
-  newestIndexed: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC LIMIT ?"),
-  indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
-  addIndexed: Batch.insertion({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
-  dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),
-  callerState: prepare("SELECT indexed, swept, sweep, hash, age FROM caller_state"),
-  setCallerState: prepare("UPDATE caller_state SET indexed = ?, swept = ?, sweep = ?, hash = ?, age = ?"),
+  ...callersOf(prepare),
   receipts: prepare("SELECT id, enzyme, beat, sum FROM receipt WHERE id = ?"),
   receiptSpan: prepare("SELECT (SELECT max(age) FROM receipt) - (SELECT min(age) FROM receipt) + 1"),
   receiptsAfter: prepare("SELECT age, id FROM receipt WHERE age > ? ORDER BY age LIMIT ?"),
@@ -213,6 +220,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   pruneReceipts: prepare("DELETE FROM receipt WHERE beat <= ?"),
 
   queue: prepare("SELECT seq, id, sum, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),
+  anyQueued: prepare("SELECT seq FROM queue LIMIT 1"),
   waiting: prepare("SELECT seq, id, sum, text FROM queue WHERE id = ? ORDER BY seq"),
   enqueue: Batch.insertion({ prepare }, { into: "INSERT OR REPLACE INTO queue", columns: 4 }),
   dequeue: Batch.deletion({ prepare }, "DELETE FROM queue WHERE seq"),

@@ -18,8 +18,7 @@ import * as ContentReferences from "../ContentReferences.ts"
 import * as LongTexts from "./LongTexts.ts"
 import {
   type Anchor, type Arrival, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions,
-  Persistence, type QueueRow,
-  type ReceiptRow, retention
+  Persistence, type Progress, type QueueRow, type ReceiptRow, retention
 } from "../Persistence.ts"
 import { type Budget, Pruning, sizeOf } from "../Pruning.ts"
 import * as RowChecksums from "./RowChecksums.ts"
@@ -28,7 +27,7 @@ import * as SqlArrival from "./SqlArrival.ts"
 import * as SortKey from "../SortKey.ts"
 import { filterOf, SqlContent } from "./SqlContent.ts"
 import type { SqlDriver, SqlSource } from "./SqlDriver.ts"
-import { begin, readMeta, readTurn } from "./SqlOpening.ts"
+import { begin, progressIn, progressOf, readMeta, readTurn } from "./SqlOpening.ts"
 import { prune } from "./SqlRetention.ts"
 import type { SqlRows } from "./SqlRows.ts"
 import type * as SqlSchema from "./SqlSchema.ts"
@@ -101,6 +100,10 @@ class SqlBackend implements Backend {
     return this.arriving
   }
 
+  progress(): Progress {
+    return progressOf(this.sql)
+  }
+
   pin(isPinned: boolean): void {
     this.pruning.isPinned = isPinned
   }
@@ -153,8 +156,8 @@ class SqlBackend implements Backend {
     return this.rows.observed(node)
   }
 
-  everyReceipt(): Iterable<ReadonlyArray<ReceiptRow>> {
-    return new ReceiptScan(this.callers, this.rows).rows()
+  everyReceipt(after: number): Iterable<ReadonlyArray<ReceiptRow>> {
+    return new ReceiptScan(this.callers, this.rows).rows(after)
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -370,6 +373,10 @@ const openBackend = (source: SqlSource, space: string, options: OpenOptions): Ba
 export const layer = (source: SqlSource): Layer.Layer<Persistence> =>
   Layer.succeed(Persistence, {
     open: (space, options) => GroupStore.scoped(attempt(() => openBackend(source, space, options)), options),
+    progress: (space) => attempt(() => {
+      checkSpaceName(space)
+      return source.look(space, (driver) => progressIn(space, driver))
+    }),
     due: (space) => Effect.flatMap(attempt(() => checkSpaceName(space)), () => attempt(() => source.due(space))),
     remove: (space) => Effect.flatMap(attempt(() => checkSpaceName(space)), () => source.remove(space)),
     spaces: attempt(() => source.spaces()),

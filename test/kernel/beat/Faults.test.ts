@@ -32,6 +32,25 @@ describe("A store that cannot be read", () => {
       assert.deepStrictEqual(yield* machine.stops, [])
     }))
 
+  it.effect("fails those that wait for rest after a beat with a run that waited", () =>
+    Effect.gen(function*() {
+      const machine = yield* TestMachine.make
+      const [begun, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const waits = TestSpace.enzyme("waits", (tx) => Effect.gen(function*() {
+        yield* Deferred.succeed(begun, undefined)
+        yield* Deferred.await(gate)
+        tx.increment("/data/far")
+      }))
+      const space = yield* machine.boot([waits])
+      yield* space.signal({ signal: "/signals/waits" })
+      yield* Effect.forkChild(Effect.exit(space.step))
+      yield* Deferred.await(begun)
+      const resting = yield* Effect.forkChild(Effect.flip(space.idle), { startImmediately: true })
+      machine.breakReads(true)
+      yield* Deferred.succeed(gate, undefined)
+      assert.strictEqual((yield* Fiber.join(resting)).code, "space/stopped")
+    }))
+
   it.effect("stops the space, even if the run catches the failure, and the event is handled when it opens again", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make

@@ -67,6 +67,7 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
   }
   return {
     open: (space, options) => of(space).open(space, options),
+    progress: (space) => of(space).progress(space),
     due: (space) => of(space).due(space),
     remove: (space) => of(space).remove(space),
     spaces: Effect.suspend(() =>

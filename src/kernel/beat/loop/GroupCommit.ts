@@ -78,7 +78,10 @@ export class GroupCommit {
     return WakeTime.next(this.state, { opened: this.opened, byHand: this.held, isRunning: this.loop === "waiting" })
   }
 
-  /** Calls a function once no beat is in progress: at once, after a run for which the beat waits, or after the group. */
+  /**
+   * Calls a function once no beat is in progress: at once, after a run for which the beat waits, or after the group. It runs within
+   * the loop, so it changes memory alone, and leaves all other work to a turn of its own.
+   */
   afterBeat(run: () => void): void {
     if (this.loop === "waiting" || this.loop === "busy") this.afterwards.push(run)
     else run()
@@ -186,13 +189,13 @@ export class GroupCommit {
   }
 
   private took(beat: Beat, spent: Spent): void {
-    this.over()
     if (this.barrier.error !== undefined) {
       for (const answer of beat.answers) answer(this.barrier.error)
       return this.ended(this.barrier.error)
     }
     this.loop = "busy"
     this.keep(beat, spent)
+    this.over()
     this.beat(spent)
   }
 
@@ -207,23 +210,24 @@ export class GroupCommit {
 
   /** Handles a failed beat: an aborted one leaves its input to the next, any other failure stops the space. */
   private threw(error: unknown, spent: Spent): void {
-    this.over()
     if (this.barrier.error !== undefined) return this.ended(this.barrier.error)
-    if (!(error instanceof BeatAborted)) return this.stop(asStopped(this.state.space, error))
     this.loop = "busy"
+    if (!(error instanceof BeatAborted)) return this.stop(asStopped(this.state.space, error))
+    this.over()
     spent.count++
     const stepper = this.steppers.shift()
     if (stepper !== undefined) this.barrier.enlist({ open: () => stepper.fail(error), fail: stepper.fail })
     this.beat(spent)
   }
 
-  /** No beat is in progress. */
+  /** Makes the calls that waited for the end of the beat. */
   private over(): void {
     if (this.afterwards.length > 0) for (const run of this.afterwards.splice(0)) run()
   }
 
   /** Fails the idlers, once the run that was pending when the space stopped is over. */
   private ended(error: SpaceStopped): void {
+    this.over()
     for (const idler of this.idlers) idler.fail(error)
     this.idlers = []
   }

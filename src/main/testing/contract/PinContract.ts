@@ -19,6 +19,9 @@ const shown = (store: PlacedStore, pin: ReturnType<PlacedStore["pin"]>) => ({
 
 const receipt = (beat: number, id: string, enzyme = "e"): ReceiptRow => ({ id, enzyme, beat })
 
+/** The receipt of an id that its caller chose. */
+const called = (beat: number, id: string): ReceiptRow => ({ id, enzyme: "", beat, digest: "d" })
+
 /** More rows than a page has. */
 const MANY = 200
 
@@ -76,6 +79,19 @@ export const pin: Group = {
       pinned.release()
       const all = [0, 1, 2, 3, 4].flatMap((n) => Array.from({ length: 100 }, (_, i) => `id${i}`).sort().map((id) => `${n} ${id} e${n}`))
       same(found, all)
+    })),
+  "reads the receipts after a beat, with a digest and without one": () =>
+    using("shop", (store) => Effect.gen(function*() {
+      for (let n = 0; n < 8; n++) {
+        const ids = Array.from({ length: 40 }, (_, i) => i).map((i) => i % 2 === 0 ? receipt(n, `id${i}`, `e${n}`) : called(n, `c${n}.${i}`))
+        yield* write(store, beat(n, { receipts: ids }))
+      }
+      const pinned = store.pin(-1)
+      const found = (after: number) => [...pinned.receipts(7, after)].flat().map(({ beat, id }) => `${beat} ${id}`)
+      const all = found(-1)
+      for (let after = -1; after < 8; after++) same(found(after), all.filter((text) => Number(text.split(" ")[0]) > after))
+      pinned.release()
+      same(all.length, 8 * 40)
     })),
   "keeps the journal before it from pruning until it ends": () =>
     using("shop", (store) => Effect.gen(function*() {
