@@ -25,7 +25,8 @@ export class FrameWriter {
   private readonly hash: Hash["Service"]
   private digest: string
   private type = 0
-  private waiting: Array<Uint8Array> = []
+  /** The bytes of the next chunk, and their number. */
+  private room: Uint8Array | undefined
   private size = 0
   private chunks = 0
   private records = 0
@@ -60,11 +61,14 @@ export class FrameWriter {
   }
 
   private put(encoded: ReadonlyArray<Record.EncodedRecord>): ReadonlyArray<Chunk.Chunk> {
-    return encoded.flatMap(([type, bytes]) => {
-      const full = this.size > 0 && (type !== this.type || this.size + bytes.length > Chunk.MAX_RAW) ? this.cut() : []
+    return encoded.flatMap(([type, head, bytes]) => {
+      const length = head.length + bytes.length
+      const full = this.size > 0 && (type !== this.type || this.size + length > Chunk.MAX_RAW) ? this.cut() : []
+      const room = this.room ??= new Uint8Array(Chunk.MAX_RAW)
+      room.set(head, this.size)
+      room.set(bytes, this.size + head.length)
       this.type = type
-      this.waiting.push(bytes)
-      this.size += bytes.length
+      this.size += length
       return full
     })
   }
@@ -91,13 +95,8 @@ export class FrameWriter {
   }
 
   private cut(): ReadonlyArray<Chunk.Chunk> {
-    const raw = new Uint8Array(this.size)
-    let at = 0
-    for (const bytes of this.waiting) {
-      raw.set(bytes, at)
-      at += bytes.length
-    }
-    this.waiting = []
+    const raw = (this.room ?? new Uint8Array()).subarray(0, this.size)
+    this.room = undefined
     this.size = 0
     this.bytes += raw.length
     return [this.link(this.type, raw)]

@@ -81,19 +81,19 @@ const varint = (value: number): ReadonlyArray<number> => {
   return bytes
 }
 
-const join = (key: Uint8Array, numbers: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array => {
+/** The bytes before those of a record: its key, and numbers. */
+const headOf = (key: Uint8Array, numbers: ReadonlyArray<number>): Uint8Array => {
   const length = varint(key.length)
-  const between = numbers.flatMap(varint)
-  const all = new Uint8Array(length.length + key.length + between.length + bytes.length)
-  all.set(length)
-  all.set(key, length.length)
-  all.set(between, length.length + key.length)
-  all.set(bytes, all.length - bytes.length)
-  return all
+  const after = numbers.flatMap(varint)
+  const head = new Uint8Array(length.length + key.length + after.length)
+  head.set(length)
+  head.set(key, length.length)
+  head.set(after, length.length + key.length)
+  return head
 }
 
-/** An encoded form of a record: the type of its chunk, and its bytes there. */
-export type EncodedRecord = readonly [type: number, bytes: Uint8Array]
+/** An encoded form of a record: the type of its chunk, and its bytes there in two pieces, so that long ones are not copied. */
+export type EncodedRecord = readonly [type: number, head: Uint8Array, bytes: Uint8Array]
 
 const nameOf = (key: string): Uint8Array => {
   const name = new TextEncoder().encode(key)
@@ -108,7 +108,7 @@ const nameOf = (key: string): Uint8Array => {
  */
 export const encodeOwner = ({ key, total, type }: Omit<Owner, "here">): EncodedRecord => {
   if (total > MAX_TOTAL) throw new Refusal("frame/bounds", `"${key}" has ${total} bytes, more than ${MAX_TOTAL}`)
-  return [types[type], join(nameOf(key), [total, 0], new Uint8Array())]
+  return [types[type], headOf(nameOf(key), [total, 0]), new Uint8Array()]
 }
 
 /**
@@ -121,7 +121,7 @@ export const encodeParts = (key: string, bytes: Uint8Array, from = 0): ReadonlyA
   return Array.from({ length: Math.ceil(bytes.length / MAX_WHOLE) }, (_, i) => {
     const here = bytes.subarray(i * MAX_WHOLE, (i + 1) * MAX_WHOLE)
     const offset = from + i * MAX_WHOLE
-    return [types.part, join(name, [offset / MAX_WHOLE, offset, here.length], here)]
+    return [types.part, headOf(name, [offset / MAX_WHOLE, offset, here.length]), here]
   })
 }
 
@@ -132,7 +132,7 @@ export const encodeParts = (key: string, bytes: Uint8Array, from = 0): ReadonlyA
  */
 export const encode = ({ bytes, key, type }: Record): ReadonlyArray<EncodedRecord> =>
   bytes.length <= MAX_WHOLE
-    ? [[types[type], join(nameOf(key), [bytes.length, bytes.length], bytes)]]
+    ? [[types[type], headOf(nameOf(key), [bytes.length, bytes.length]), bytes]]
     : [encodeOwner({ type, key, total: bytes.length }), ...encodeParts(key, bytes)]
 
 /** A position in the bytes of a chunk. */

@@ -11,11 +11,12 @@ const START = 0x811c9dc5 | 0
 const PRIME = 0x01000193
 
 /**
- * The checksum of a text. The checksum of a previous text as `before` gives the checksum of both.
+ * The checksum of a text, or of its end from `from` on. The checksum of a previous text as `before` gives the checksum of both.
  */
-export const ofText = (text: string, before = START): number => {
-  let sum = Math.imul(before ^ text.length, PRIME)
-  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), PRIME)
+export const ofText = (text: string, before = START, from = 0): number => {
+  const { length } = text
+  let sum = Math.imul(before ^ (length - from), PRIME)
+  for (let i = from; i < length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), PRIME)
   return sum
 }
 

@@ -18,8 +18,12 @@ import type * as StoreFormat from "./StoreFormat.ts"
 import { StorePin } from "./StorePin.ts"
 import { Upload } from "./Upload.ts"
 
-/** Rows of one page of a scan. */
+/** Rows of one page of a scan, and of the first one of the journal. */
 const PAGE = 64
+const FEW = 4
+
+/** The characters of a page of the journal, as far as whole rows go. */
+const SIZE = 32_768
 
 /**
  * The store of a space, over a backend. After a failed flush it takes no more batches: the state of the database is known
@@ -116,13 +120,18 @@ export class GroupStore implements PlacedStore {
   *scanJournal(from: number, to: number): Iterable<JournalRow> {
     const end = Math.min(to, Number.MAX_SAFE_INTEGER - 1)
     let next = from
-    for (;;) {
+    // Long rows come few at a time: a page is read at once.
+    for (let limit = FEW; ;) {
       const first = next
-      for (const row of this.backend.journal(first, end, PAGE)) {
+      let [count, size] = [0, 1]
+      for (const row of this.backend.journal(first, end, limit)) {
         yield this.checked(row)
         next = row.beat + 1
+        count++
+        size += row.text.length
       }
       if (next === first) break
+      limit = Math.max(1, Math.min(PAGE, 2 * limit, Math.floor(count * SIZE / size)))
     }
     yield* Journal.range(this.overlay.journal, { from: next, to: end })
   }

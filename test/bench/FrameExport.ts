@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { closeSync, openSync, statSync, writeSync } from "node:fs"
+import { closeSync, openSync, readSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { performance } from "node:perf_hooks"
 import process from "node:process"
@@ -13,12 +13,16 @@ import { Effect } from "effect"
 import { Enzyme, Kernel, type Space } from "systole"
 import sqlite, { unsynced } from "../../plugins/sqlite.ts"
 import * as Export from "../../src/archive/Export.ts"
+import { Import } from "../../src/archive/Import.ts"
 import { hash } from "../frame/Frames.ts"
 import { quantile } from "./Bench.ts"
 import * as BenchKernel from "./BenchKernel.ts"
 
-/** The documents of one beat of the filling, and the bytes of each. The journal holds each once more. */
-const DOCUMENTS = 128
+/**
+ * The documents of one beat of the filling, and the bytes of each. The journal holds each once more. One row of the journal is read at
+ * once, so rows of a megabyte would show their own time alone.
+ */
+const DOCUMENTS = 2
 const BYTES = 8192
 
 /** The documents that the signals of the load change. */
@@ -26,6 +30,12 @@ const CHANGED = 1000
 
 /** The seconds without an export before its figures. */
 const QUIET = 5
+
+/** The most seconds of the export beside signals, so that the bench ends on a slow machine, too. Its speed is that of the bytes so far. */
+const MOST = 90
+
+/** The bytes that an import takes at once. */
+const SLICE = 1_048_576
 
 /** The figures of one process. */
 export interface Report {
@@ -35,12 +45,17 @@ export interface Report {
   readonly meanwhile: number
   readonly alone: number
   readonly sqlite: number
+  /** Bytes of the frame per second, into a store that waits for the disk. */
+  readonly restore: number
   /** The 99 % quantile of the time from a signal to its durable receipt, in milliseconds, without the export and with it. */
   readonly quiet: number
   readonly during: number
   /** The signals in a second that were handled during the export. */
   readonly rate: number
-  /** The longest time that the export takes in one turn of the host, in milliseconds, and the 99.9 % quantile of these times. */
+  /**
+   * The longest time of the processor that the export takes in one turn of the host, in milliseconds, and the 99.9 % quantile of these
+   * times. Other processes of the machine are no part of it, and the collection of garbage is.
+   */
   readonly step: number
   readonly usual: number
   /** The memory of the process during the export beyond that before it, in bytes. */
@@ -64,7 +79,7 @@ const count = Enzyme.make({
 const [folder = "", phase, amount] = process.argv.slice(2)
 
 /** Runs a body over the space. */
-const life = <A>(isFilling: boolean, body: (space: Space) => Effect.Effect<A, unknown>): Promise<A> =>
+const life = <A>(isFilling: boolean, body: (space: Space) => Effect.Effect<A, unknown, Kernel>): Promise<A> =>
   Effect.runPromise(Effect.scoped(Effect.gen(function*() {
     const kernel = yield* Kernel
     for (const enzyme of [fill, count]) yield* kernel.register(enzyme)
@@ -119,20 +134,27 @@ interface Exported {
   readonly steps: ReadonlyArray<number>
 }
 
-/** Exports into a file. */
-const exported = (space: Space, file: string): Effect.Effect<Exported, unknown> =>
+/** The processor's time of this thread in milliseconds, where the host tells it. */
+const spent = (): number => {
+  if (!("threadCpuUsage" in process)) return performance.now()
+  const { system, user } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/** Exports into a file, for some seconds at most. */
+const exported = (space: Space, file: string, most = Infinity): Effect.Effect<Exported, unknown> =>
   Effect.scoped(Effect.gen(function*() {
     const began = performance.now()
     const pin = yield* space.pin
     const steps: Array<number> = []
-    let since = performance.now()
+    let since = spent()
     const rest = pin.rest.bind(pin)
     pin.rest = () => {
       const pause = rest()
       if (pause === undefined) return undefined
-      steps.push(performance.now() - since)
+      steps.push(spent() - since)
       return pause.then(() => {
-        since = performance.now()
+        since = spent()
       })
     }
     const bytes = yield* Effect.promise(async () => {
@@ -140,15 +162,31 @@ const exported = (space: Space, file: string): Effect.Effect<Exported, unknown> 
       let bytes = 0
       for await (const piece of Export.frame(pin, { hash })) {
         // The disk is no part of a step.
-        steps.push(performance.now() - since)
+        steps.push(spent() - since)
         bytes += writeSync(out, piece)
-        since = performance.now()
+        since = spent()
+        if (performance.now() - began > most * 1000) break
       }
       closeSync(out)
       return bytes
     })
     return { bytes, seconds: (performance.now() - began) / 1000, steps }
   }))
+
+/** Imports a frame into a new space. Returns the seconds. */
+const imported = Effect.fnUntraced(function*(file: string) {
+  const kernel = yield* Kernel
+  const began = performance.now()
+  const store = yield* kernel.importing("copy")
+  const importer = new Import(store, hash, { id: "bench", why: "copy" })
+  const from = openSync(file, "r")
+  for (let buffer = new Uint8Array(SLICE), length = readSync(from, buffer); length > 0; length = readSync(from, buffer)) {
+    yield* importer.take(buffer.slice(0, length), Date.now())
+  }
+  closeSync(from)
+  yield* importer.end()
+  return (performance.now() - began) / 1000
+}, Effect.scoped)
 
 /** Tells the most memory from now on. */
 const memory = (): (() => number) => {
@@ -163,7 +201,7 @@ const memory = (): (() => number) => {
   }
 }
 
-const measured = (rate: number) => (space: Space): Effect.Effect<Report, unknown> => Effect.gen(function*() {
+const measured = (rate: number) => (space: Space): Effect.Effect<Report, unknown, Kernel> => Effect.gen(function*() {
   const load = new Load(space, rate)
   const wait = (seconds: number) => Effect.promise(() => new Promise((resolve) => setTimeout(resolve, seconds * 1000)))
   yield* wait(QUIET)
@@ -172,7 +210,7 @@ const measured = (rate: number) => (space: Space): Effect.Effect<Report, unknown
   const quiet = quantile(load.times, 0.99)
   load.times = []
   const most = memory()
-  const meanwhile = yield* exported(space, join(folder, "meanwhile.frame"))
+  const meanwhile = yield* exported(space, join(folder, "meanwhile.frame"), MOST)
   const beyond = most()
   const { times } = load
   yield* Effect.promise(() => load.stop())
@@ -183,11 +221,13 @@ const measured = (rate: number) => (space: Space): Effect.Effect<Report, unknown
   yield* Effect.promise(() => backup(source, join(folder, "backup.sqlite")))
   const seconds = (performance.now() - began) / 1000
   source.close()
+  const restored = yield* imported(join(folder, "alone.frame"))
   return {
     bytes: alone.bytes,
     meanwhile: meanwhile.bytes / meanwhile.seconds,
     alone: alone.bytes / alone.seconds,
     sqlite: statSync(file).size / seconds,
+    restore: alone.bytes / restored,
     quiet,
     during: quantile(times, 0.99),
     rate: times.length / meanwhile.seconds,

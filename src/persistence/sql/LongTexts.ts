@@ -72,7 +72,8 @@ export const unmark = (stored: number): number => isMarked(stored) ? stored - SP
  * The whole text of a row, from its checksum and its text as stored.
  */
 export const whole = (sql: SqlSchema.Statements, owner: readonly [kind: Kind, key: string | number], text: string): string =>
-  text + sql.pieces.all(ownerOf(...owner)).map(([part]) => part as string).join("")
+  // One flat text: of parts behind each other, each read of a character would look for its part.
+  [text, ...sql.pieces.all(ownerOf(...owner)).map(([part]) => part as string)].join("")
 
 /**
  * The parts of long texts in one store.

@@ -39,7 +39,7 @@ export const part = (part: number, bytes: Uint8Array): number => Checksum.ofByte
 export const journal = ({ beat, callers, clock, hash, size, text }: JournalColumns): number => {
   const end = text.indexOf("\n")
   const sum = Checksum.ofValues(beat, clock, size, hash, callers, end < 0 ? text.length : end)
-  return end < 0 ? sum : Checksum.ofText(text.slice(end), sum)
+  return end < 0 ? sum : Checksum.ofText(text, sum, end)
 }
 
 /** Creates the error of a row with a wrong checksum. */
