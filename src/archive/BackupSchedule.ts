@@ -228,7 +228,8 @@ export class BackupSchedule {
       }
       const snapshot = known.findLast(({ n }) => n === 0)
       const isFull = dueAfter(snapshot?.at, full, now) <= now
-      const source: ReturnType<typeof this.source> = (since) => Stream.tap(this.source(space)(since), () => Effect.sync(() => seen.pieces++))
+      const source: ReturnType<typeof this.source> = (since) =>
+        Stream.tap(this.source(space)(since), () => Effect.sync(() => seen.pieces++))
       const made = yield* Backup.make(source, { space, folder, hash }, { isFull, encrypt, signer: signer?.key }).pipe(
         Effect.catchTag("BackupDetached", () => Effect.succeed({ kind: "unchanged", file: undefined }))
       )

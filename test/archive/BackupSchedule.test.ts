@@ -52,7 +52,9 @@ const world = Effect.gen(function*() {
 
 /** Waits in turns of the host until something is so. */
 const settled = (isSo: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => isSo() ? Effect.void : Effect.andThen(Effect.promise(() => new Promise((resolve) => setImmediate(resolve))), settled(isSo)))
+  Effect.promise(async () => {
+    while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
+  })
 
 /** Runs a test over a world. */
 const over = <E, R>(body: (made: Effect.Success<typeof world>) => Effect.Effect<void, E, R>) =>

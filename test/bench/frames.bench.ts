@@ -68,7 +68,8 @@ export default {
     { ...alone, name: "memory of the export", unit: "MiB", contenders: { export: figure(({ memory }) => memory / MIB) } },
     { ...alone, name: "frame", unit: "MiB", contenders: { export: figure(({ bytes }) => bytes / MIB) } }
   ],
-  note: "At least 50 MB/s alone, 20 beside signals and 25 for the restore; at most twice the time of a signal and 5 ms more; steps of at most 1 ms; " +
+  note: "At least 50 MB/s alone, 20 beside signals and 25 for the restore; at most twice the time of a signal and 5 ms more; " +
+    "steps of at most 1 ms; " +
     "at most 64 MiB of memory.",
   close: () => rmSync(folder, { recursive: true, force: true })
 } satisfies Bench

@@ -3,11 +3,12 @@
  * server over SQLite repeatedly, in which two events also end the process, and
  * counts lost and repeated handlings. With `--upgrade 10` or `--upgrade 11` it upgrades stores of that format under load instead,
  * and with `--older FOLDER` the version of that work tree takes them back before the upgrade is finished. With `--imports` it kills the
- * server in the middle of imports instead.
+ * server in the middle of imports instead, and with `--backups` while its schedule writes a backup.
  *
  * @module
  */
 import process from "node:process"
+import * as BackupKills from "../crash/BackupKills.ts"
 import * as Crash from "../crash/Crash.ts"
 import * as Imports from "../crash/Imports.ts"
 import * as Upgrade from "../crash/Upgrade.ts"
@@ -15,13 +16,14 @@ import { hosts } from "./Host.ts"
 import * as Options from "./Options.ts"
 import { render } from "./Table.ts"
 
-const { values: { host, imports, kills, older, seed, upgrade } } = Options.read({
+const { values: { backups, host, imports, kills, older, seed, upgrade } } = Options.read({
   script: "crash",
   about: "Kills a server over SQLite again and again, in which two events also end the process, and counts lost and repeated handlings.",
   options: {
     kills: Options.whole("How often it is killed", 200, 1),
     seed: Options.whole("Draws the load and the moments", 1),
     host: Options.choice("HOST", "The host of the server", { among: hosts, absent: "node" }),
+    backups: Options.flag("Kills it while its schedule writes a backup instead"),
     upgrade: Options.choice("FORMAT", "Upgrades stores of this format under load instead", { among: ["10", "11"], absent: undefined }),
     imports: Options.flag("Kills the server in the middle of imports instead"),
     older: Options.text("FOLDER", "The work tree of a version before, which takes the stores back before an upgrade ends", undefined)
@@ -46,6 +48,16 @@ const imported = async (): Promise<never> => {
 }
 
 if (imports) await imported()
+
+/** Kills a server while it writes a backup, and prints the result. */
+const backedUp = async (): Promise<void> => {
+  const { faults, met, whole } = await BackupKills.run({ seed, kills, host })
+  console.log(render(["kills", "while it wrote", "whole backups"], [[kills, met, whole].map(String)]))
+  for (const fault of faults) console.error(fault)
+  process.exit(faults.length > 0 ? 1 : 0)
+}
+
+if (backups) await backedUp()
 if (upgrade !== undefined) await upgraded(upgrade === "10" ? 10 : 11)
 
 const onRestart = (kill: number, acknowledged: number): void =>

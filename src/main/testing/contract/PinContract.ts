@@ -83,8 +83,8 @@ export const pin: Group = {
   "reads the receipts after a beat, with a digest and without one": () =>
     using("shop", (store) => Effect.gen(function*() {
       for (let n = 0; n < 8; n++) {
-        const ids = Array.from({ length: 40 }, (_, i) => i).map((i) => i % 2 === 0 ? receipt(n, `id${i}`, `e${n}`) : called(n, `c${n}.${i}`))
-        yield* write(store, beat(n, { receipts: ids }))
+        const receipts = Array.from({ length: 40 }, (_, i) => i % 2 === 0 ? receipt(n, `id${i}`, `e${n}`) : called(n, `c${n}.${i}`))
+        yield* write(store, beat(n, { receipts }))
       }
       const pinned = store.pin(-1)
       const found = (after: number) => [...pinned.receipts(7, after)].flat().map(({ beat, id }) => `${beat} ${id}`)
