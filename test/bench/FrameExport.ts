@@ -178,7 +178,7 @@ const imported = Effect.fnUntraced(function*(file: string) {
   const kernel = yield* Kernel
   const began = performance.now()
   const store = yield* kernel.importing("copy")
-  const importer = new Import(store, hash, { id: "bench", why: "copy" })
+  const importer = new Import(store, { hash }, { id: "bench", why: "copy" })
   const from = openSync(file, "r")
   for (let buffer = new Uint8Array(SLICE), length = readSync(from, buffer); length > 0; length = readSync(from, buffer)) {
     yield* importer.take(buffer.slice(0, length), Date.now())
