@@ -40,6 +40,7 @@ const DROPPED = "its caller, which goes on without it"
 const rows: ReadonlyArray<Row> = [
   ["src/access/JwtSet.ts", "catch", "its key set", "each request that waits for the keys gets it"],
   ["src/access/TokenSet.ts", "catch", DROPPED, "dropped: the day of the last use is written again with the next use"],
+  ["src/archive/BackupSchedule.ts", "forkDetach", "the schedule, which waits for it or gives it up", "reported with the space"],
   ["src/archive/Exports.ts", "fork", "the runtime", "reported by Runner.background, which it is given"],
   ["src/archive/ReferencedContent.ts", "catch catch", DROPPED, "dropped: the content counts as absent"],
   ["src/cli/AnswerBody.ts", "catch", DROPPED, "dropped: the body is over"],
