@@ -63,7 +63,7 @@ export const frameOf = (payloads: ReadonlyArray<string>): Effect.Effect<Uint8Arr
       })
     ], "home")
     for (const payload of payloads) {
-      yield* space.signal({ signal: "/signals/put", payload, id: `own-${payload}` })
+      yield* space.signal({ signal: "/signals/put", payload, id: `own-${payload.slice(0, 9)}` })
       yield* space.step
     }
     return yield* Spaces.frameOf(space)

@@ -229,7 +229,7 @@ describe("systole restore", () => {
         const path = join(folder, "home", file)
         const closed = await run("restore", folder, "home")
         assert.include(closed.stderr, "backup/encrypted")
-        assert.include(closed.stderr, "The newest backup up to this point cannot be read")
+        assert.include(closed.stderr, "A backup of the newest state up to this point cannot be read")
         assert.include(closed.stderr, "age --decrypt -i KEY")
         assert.strictEqual(closed.code, 2)
         const none = await run("frame", "verify", path, "--identity", join(root, "none.key"))

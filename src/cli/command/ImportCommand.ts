@@ -58,12 +58,17 @@ interface Wanted {
   readonly remedy?: ((file: string) => string) | undefined
 }
 
+/** A failure with the name of its file. */
+const named = (file: string, { message }: CliFailure): string => message.includes(file) ? message : `${file}: ${message}`
+
+/** A failure in other words. */
+const reworded = ({ code, exit, places }: CliFailure, message: string): CliFailure => new CliFailure({ exit, code, message, places })
+
 /** The refusal of a file, by its name. */
 const ofFile = (file: string, { remedy }: Wanted) => (failure: CliFailure): CliFailure => {
   if (!failure.code.startsWith("frame/")) return failure
-  const named = failure.message.includes(file) ? failure.message : `${file}: ${failure.message}`
   const rest = remedy?.(file)
-  return new CliFailure({ ...failure, message: rest === undefined ? named : `${named}. ${rest}` })
+  return reworded(failure, rest === undefined ? named(file, failure) : `${named(file, failure)}. ${rest}`)
 }
 
 /** The id of an import. The same import has the same id, so one that was broken off goes on. */
@@ -207,9 +212,9 @@ const readable = ({ frames, unread }: Found, until: Chain.Until | undefined): Ef
   const [found] = hidden.filter((each) => each.at > after && Chain.isUntil(each, until)).sort((one, other) => other.at - one.at)
   if (found === undefined) return Effect.void
   const { failure, file } = found
-  const named = failure.message.includes(file) ? failure.message : `${file}: ${failure.message}`
   const rest = newest === undefined ? "No other one up to this point can be restored" : `Without it, ${Chain.told(newest)}`
-  return Effect.fail(new CliFailure({ ...failure, message: `The newest backup up to this point cannot be read. ${named}. ${rest}` }))
+  const message = `A backup of the newest state up to this point cannot be read. ${named(file, failure)}. ${rest}`
+  return Effect.fail(reworded(failure, message))
 }
 
 /** Fails if the newest point is that of a space which was made anew under its name, unless a point was asked for. */
