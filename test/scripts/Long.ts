@@ -22,6 +22,7 @@ export const long: Readonly<Record<string, string>> = {
   "test/docs/Guide.test.ts": "test/docs/Snippets.test.ts",
   "test/soak/Soak.test.ts": "test/kernel/space/Spaces.test.ts",
   "test/main/Supervisor.test.ts": "test/kernel/watchdog/Stuck.test.ts",
+  "test/archive/Hosts.test.ts": "test/archive/Restore.test.ts",
   "test/cli/Agent.test.ts": "test/agent/Wake.test.ts",
   "test/cli/AgentCell.test.ts": "test/agent/CellAgent.test.ts",
   "test/cli/AgentRun.test.ts": "test/agent/AgentDaemon.test.ts",

@@ -69,18 +69,25 @@ export class Copies {
     this.chains.delete(name)
   }
 
+  /** The acknowledgements and the gate of a space by now. */
+  private told(name: string): Pick<Point, "acknowledged" | "isGated" | "untouched"> {
+    const { world } = this
+    const acknowledged = world.acknowledged.filter(({ space }) => space === name)
+    const untouched = acknowledged.map(({ id }) => id).filter((id) => !world.touched.has(id))
+    return { acknowledged, untouched, isGated: world.gated.has(name) }
+  }
+
   /** Takes a frame while beats run; `undefined` if that fails or its process ends. */
   private async export(space: Space, { load, step: { numbers: [, , how] } }: Asked, parts: Export.Parts = {}): Promise<Point | undefined> {
     const { draw, world } = this
     const home = present(world.homes[world.names.indexOf(space.name)])
     const life = present(world.hosts[home]).life
     const scope = Effect.runSync(Scope.make())
-    const exit = await world.run(Scope.provide(Effect.all([space.pin, space.pin]), scope))
+    // Signals are acknowledged until the pin begins.
+    const begun = Effect.map(Effect.all([space.pin, space.pin]), (pins) => ({ pins, told: this.told(space.name) }))
+    const exit = await world.run(Scope.provide(begun, scope))
     if (exit === undefined || !Exit.isSuccess(exit)) return undefined
-    const [slow, quick] = exit.value
-    const acknowledged = world.acknowledged.filter(({ space: name }) => name === space.name)
-    const untouched = acknowledged.map(({ id }) => id).filter((id) => !world.touched.has(id))
-    const isGated = world.gated.has(space.name)
+    const { pins: [slow, quick], told } = exit.value
     const rest = async (): Promise<void> => {
       slow.rest()?.catch(() => {})
       if (draw(4) === 0) await world.pass(1 + draw(6))
@@ -94,7 +101,7 @@ export class Copies {
       if (quick.head.beat === slow.head.beat && !isSame(frame, truth)) {
         world.wrong.push(`${space.name}: a frame of beat ${slow.head.beat} differs from another one that was taken at once`)
       }
-      return { frame, end: { beat: slow.head.beat, hash: slow.head.hash }, acknowledged, untouched, isGated }
+      return { frame, end: { beat: slow.head.beat, hash: slow.head.hash }, ...told }
     } catch (error) {
       if (!isExpected(error)) throw error
       return undefined
