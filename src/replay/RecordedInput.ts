@@ -196,7 +196,8 @@ export class RecordedInput implements BeatInput {
     const signal = sent.get(id)?.signal
     if (signal === undefined) throw this.impossible("replay/journal", `no entry says who sent the signal ${id}. Verify the journal`)
     const { at, space } = signal
-    const to = space === undefined || space === this.historic.nameIn(beat) ? undefined : Signals.passage(space, { at, since: clock })
+    const isOwn = space === undefined || space === this.historic.past.earlierName(beat)
+    const to = isOwn ? undefined : Signals.passage(space, { at, since: clock })
     return signalOf(signal, { origin: "run", to })
   }
 

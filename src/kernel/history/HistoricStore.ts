@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Address from "../../cell/Address.ts"
 import type { HistorySource } from "../beat/HistorySource.ts"
 import * as Journal from "../journal/Journal.ts"
-import { formerNameIn } from "../journal/JournalRecords.ts"
 import { partOf } from "../../persistence/Backend.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../../persistence/Persistence.ts"
 import { PastTexts } from "./PastTexts.ts"
@@ -25,7 +24,6 @@ export class HistoricStore implements SpaceStore {
   made: JournalRow | undefined
   /** Content that a run requested and that is gone, even in the present. */
   absent: string | undefined
-  private readonly from: number
   private readonly source: HistorySource["store"]
   /** The documents that differ from the present. */
   readonly past: PastTexts
@@ -46,7 +44,6 @@ export class HistoricStore implements SpaceStore {
   }
 
   private constructor(source: HistorySource["store"], { from, limit }: { readonly from: number; readonly limit: number }) {
-    this.from = from
     this.epoch = source.epoch
     this.place = source.place
     this.source = source
@@ -58,15 +55,6 @@ export class HistoricStore implements SpaceStore {
   get space(): string {
     this.past.catchUp()
     return this.past.nameIn(this.newest.beat + 1)
-  }
-
-  /** The name of the space in a beat before the next one. */
-  nameIn(beat: number): string {
-    for (const { text } of this.source.scanJournal(beat + 1, this.from - 1)) {
-      const name = formerNameIn(Journal.parse(text))
-      if (name !== undefined) return name
-    }
-    return this.past.nameIn(beat)
   }
 
   head(): Head {

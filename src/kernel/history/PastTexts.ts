@@ -22,6 +22,7 @@ export class PastTexts {
   /** The imports since, each with the name of the space before it, in the order of their beats. */
   private readonly renamed: Array<{ readonly beat: number; readonly name: string }> = []
   private readonly source: HistorySource["store"]
+  private readonly from: number
   private readonly limit: number
   /** The number of characters of the documents. */
   private size = 0
@@ -34,6 +35,7 @@ export class PastTexts {
   constructor(source: HistorySource["store"], { from, limit }: { readonly from: number; readonly limit: number }) {
     this.source = source
     this.limit = limit
+    this.from = from
     this.next = from
     this.undone = from - 1
   }
@@ -83,7 +85,16 @@ export class PastTexts {
     this.undone = row.beat
   }
 
-  /** The name of the space in a beat of the past. */
+  /** The name of the space in a beat before `from`. */
+  earlierName(beat: number): string {
+    for (const { text } of this.source.scanJournal(beat + 1, this.from - 1)) {
+      const name = formerNameIn(Journal.parse(text))
+      if (name !== undefined) return name
+    }
+    return this.nameIn(beat)
+  }
+
+  /** The name of the space in a beat from `from` on. */
   nameIn(beat: number): string {
     return this.renamed.find((each) => each.beat > beat)?.name ?? this.source.space
   }

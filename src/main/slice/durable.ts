@@ -8,7 +8,7 @@ import { runs } from "../../durable/Ledger.ts"
 import * as FaceRoutes from "../../ingress/route/FaceRoutes.ts"
 import type { Slice } from "../../ingress/route/Slice.ts"
 import * as Segments from "../../kernel/runs/Segments.ts"
-import * as SpaceRuns from "../../kernel/api/SpaceRuns.ts"
+import * as SpaceRuns from "./SpaceRuns.ts"
 
 /**
  * The slice `durable`.

@@ -5,7 +5,7 @@
  */
 import * as Routes from "../../ingress/route/Io.ts"
 import { ofLedger } from "../../ingress/route/Slice.ts"
-import * as SpaceIo from "../../kernel/api/SpaceIo.ts"
+import * as SpaceIo from "./SpaceIo.ts"
 import { requests } from "../../reactor/Ledger.ts"
 import { outside } from "../../reactor/Outside.ts"
 
