@@ -1,5 +1,6 @@
 /**
- * The channel `pipe`: exchanges over the sockets and FIFOs below one folder, and one connection that stays open.
+ * The channel `pipe`: exchanges over the sockets and FIFOs below one folder, and one connection that stays open; and the transport
+ * `pipe` of federation.
  *
  * | opcode | payload | value | repeatable |
  * |---|---|---|---|
@@ -25,6 +26,7 @@ import { Jail, path } from "./channel/Jail.ts"
 import * as ConnectionChannel from "./connection/ConnectionChannel.ts"
 import * as Wait from "./connection/Wait.ts"
 import * as Dial from "./pipe/Dial.ts"
+import * as PipeTransport from "./pipe/PipeTransport.ts"
 
 /** The fields of the options. */
 const fields = {
@@ -60,5 +62,5 @@ export const define = (settings: Plugin.ChannelSettings, world: Wait.World = Wai
 export default Plugin.make({
   name: "pipe",
   version: "0.1.0",
-  provides: { channels: { pipe: (settings) => define(settings) } }
+  provides: { channels: { pipe: (settings) => define(settings) }, transports: { pipe: PipeTransport.make } }
 })

@@ -12,7 +12,7 @@ export const floors = [
   ["registry"],
   ["ledger"],
   ["scheduler", "operation", "rendezvous", "flow", "reactor", "durable"],
-  ["kernel"],
+  ["kernel", "federation"],
   ["loader", "replay", "access", "archive"],
   ["ingress", "client"],
   ["cli", "react"],

@@ -5,6 +5,7 @@
  */
 import type { Channel } from "systole"
 import * as Body from "../channel/Body.ts"
+import * as Deadline from "../http/Deadline.ts"
 import type { Duplex } from "./Duplex.ts"
 import type { Reader } from "./Messages.ts"
 import * as Wait from "./Wait.ts"
@@ -98,7 +99,7 @@ export class Arriving {
     const { inbound: { space }, ingress, signal, sleep } = this.parts
     let wait = Wait.FIRST
     for (let left = batch; left.length > 0;) {
-      const { refused, taken } = await ingress.take(space, left)
+      const { refused, taken } = await Deadline.orAborted(ingress.take(space, left), signal)
       left = left.slice(taken)
       if (taken > 0) wait = Wait.FIRST
       if (refused === undefined) continue

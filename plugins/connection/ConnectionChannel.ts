@@ -18,7 +18,7 @@ import * as Wait from "./Wait.ts"
 const MAX_BYTES = 1_048_576
 const MOST_BYTES = 2 ** 30
 
-/** The bytes of a message, by default and at most: 64 KiB and 1 MiB, since a signal is one text. */
+/** The bytes of a message, by default and at most: 64 KiB, which a signal takes as bytes, and 1 MiB as text. */
 const MAX_MESSAGE = 65_536
 const MOST_MESSAGE = 1_048_576
 
@@ -105,9 +105,12 @@ const send = ({ options: { maxBytes, maxMessage, messages }, plugin }: Parts<Fie
   })
 
 /** Refuses options that have no meaning together. */
-const check = ({ kept, options: { inbound, messages }, plugin, settings }: Parts<Fields.Shape>): void => {
+const check = ({ kept, options: { inbound, maxMessage, messages }, plugin, settings }: Parts<Fields.Shape>): void => {
   const refuse = (problem: string) => Fields.refusal(plugin, settings.id, problem)
   if (kept === undefined && messages !== undefined) throw refuse("it has messages, and no connect, which names their connection")
+  if (inbound?.as === "bytes" && maxMessage > MAX_MESSAGE) {
+    throw refuse(`its maxMessage is ${maxMessage}, and a signal has at most ${MAX_MESSAGE} bytes as data; take them as text, or fewer`)
+  }
   if (inbound !== undefined && messages === undefined) throw refuse("it has inbound, and no messages, which tell their form")
 }
 

@@ -36,6 +36,12 @@ const gone = (): Error => Object.assign(new Error("the connection is closed"), {
 /** The connection of a socket that is open. */
 export const ofSocket = (socket: Socket): Duplex => {
   let failure: unknown
+  const writing = new Set<(error: unknown) => void>()
+  // Some hosts never call back for a write that a close overtakes.
+  socket.once("close", () => {
+    for (const lose of writing) lose(failure ?? gone())
+    writing.clear()
+  })
   // An error before `hear` is told by it.
   socket.on("error", (error) => {
     failure ??= error
@@ -43,16 +49,14 @@ export const ofSocket = (socket: Socket): Duplex => {
   return {
     hear: ({ closed, data }) => {
       socket.on("data", data)
-      if (socket.destroyed) return closed(failure)
+      if (socket.destroyed) return queueMicrotask(() => closed(failure))
       socket.once("close", () => closed(failure))
     },
     write: (bytes) => new Promise((resolve, reject) => {
       if (socket.destroyed || socket.writableEnded) return reject(failure ?? gone())
-      const lost = (): void => reject(failure ?? gone())
-      socket.once("close", lost)
-      // Some hosts never call back for a write that a close overtakes.
+      writing.add(reject)
       socket.write(bytes, (error) => {
-        socket.off("close", lost)
+        writing.delete(reject)
         if (error === null || error === undefined) resolve()
         else reject(error)
       })

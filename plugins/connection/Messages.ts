@@ -65,7 +65,7 @@ const lines = (limit: number): Reader => {
 }
 
 /** Bytes after their number as an unsigned integer of 32 bits, big endian. */
-export const lengthPrefixed = (limit: number): Reader => {
+export const lengthPrefixed = (limit: () => number): Reader => {
   const gathered = new Gathered()
   return {
     push: (bytes) => {
@@ -75,7 +75,8 @@ export const lengthPrefixed = (limit: number): Reader => {
     next: (isFirst) => {
       if (gathered.size < LENGTH) return undefined
       const length = gathered.uint32()
-      if (length > limit) return refused(limit, isFirst)
+      const most = limit()
+      if (length > most) return refused(most, isFirst)
       if (gathered.size < LENGTH + length) return undefined
       gathered.drop(LENGTH)
       return gathered.take(length)
@@ -110,7 +111,11 @@ const datagrams = (limit: number): Reader => {
   }
 }
 
-const readers: Readonly<Record<Form, (limit: number) => Reader>> = { lines, "length-prefixed": lengthPrefixed, datagram: datagrams }
+const readers: Readonly<Record<Form, (limit: number) => Reader>> = {
+  lines,
+  "length-prefixed": (limit) => lengthPrefixed(() => limit),
+  datagram: datagrams
+}
 
 /** The reader of a form, for messages of at most `limit` bytes. */
 export const reader = (form: Form, limit: number): Reader => readers[form](limit)

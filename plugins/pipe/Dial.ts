@@ -17,10 +17,10 @@ import * as Fifo from "./Fifo.ts"
 /** The flag of Linux that opens an entry as a place alone, which `node:fs` has no name for. */
 const O_PATH = 0o10000000
 
-/** The use of a FIFO: one side alone, or the reading side together with the other one, so that it does not end. */
-export type Use = "read" | "write" | "listen"
+/** The use of a FIFO: one side alone, the reading side together with the other one, so that it does not end, or none at all. */
+export type Use = "read" | "write" | "listen" | "socket"
 
-const flags: Readonly<Record<Use, number>> = {
+const flags: Readonly<Record<Exclude<Use, "socket">, number>> = {
   read: constants.O_RDONLY,
   write: constants.O_WRONLY,
   listen: constants.O_RDWR
@@ -54,6 +54,7 @@ interface Entry {
 }
 
 const toFifo = async ({ jail, sleep, use }: Place, { at, folder }: Entry): Promise<Duplex> => {
+  if (use === "socket") throw Channel.fail("io/kind", `${JSON.stringify(at.path)} is no socket`, { errno: -22 })
   const handle = await jail.openIn(folder, { ...at, kind: "fifo" }, flags[use])
   return use === "write" ? Fifo.writing({ handle, sleep }) : Fifo.reading({ handle, sleep })
 }

@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import type { SliceName } from "../ledger/SliceTable.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { ContentStore } from "../persistence/LargeContent.ts"
+import type { Provider as TransportProvider } from "../federation/Transport.ts"
 import type { Persistence } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Definition as ChannelDefinition, HostName } from "../reactor/Channel.ts"
@@ -67,6 +68,8 @@ export interface Plugin {
     readonly content?: (settings: ContentSettings) => ContentStore
     /** The providers of channels, by the names with which a configuration selects them. */
     readonly channels?: { readonly [name: string]: ChannelProvider }
+    /** The providers of transports of federation, by the ids of the transports. Two plugins cannot provide one id. */
+    readonly transports?: { readonly [id: string]: TransportProvider }
   }
   /** The enzymes that the plugin registers. */
   readonly enzymes: ReadonlyArray<Enzyme>
@@ -128,13 +131,16 @@ const beginningOfSignals = /^\/signals\/(?:[A-Za-z0-9_-]{1,100}\/){1,10}$/
 
 const pluginName = /^[a-z0-9][a-z0-9_-]{0,62}$/
 
+const isRecord = (providers: unknown): boolean =>
+  typeof providers === "object" && providers !== null &&
+  Object.entries(providers).every(([name, provider]) => pluginName.test(name) && typeof provider === "function")
+
 /** The providers of each kind. */
 const provided: Readonly<Record<string, (provider: unknown) => boolean>> = {
   persistence: (provider) => typeof provider === "function",
   content: (provider) => typeof provider === "function",
-  channels: (providers) =>
-    typeof providers === "object" && providers !== null &&
-    Object.entries(providers).every(([name, provider]) => pluginName.test(name) && typeof provider === "function")
+  channels: isRecord,
+  transports: isRecord
 }
 
 /**

@@ -69,6 +69,16 @@ describe("A plugin that declares what there is already", () => {
       assert.include(refused[1], `the plugin "cid" reserves the signals /signals/bob/paid/`)
     }))
 
+  it.effect("provides no transport of another plugin", () =>
+    Effect.gen(function*() {
+      const provides = { transports: { tcp: () => assert.fail("it is not made") } }
+      const { enzymes, refused } = yield* load(plugin("ann", { provides }), plugin("bob", { provides }))
+      assert.deepStrictEqual(enzymes, ["ann", "own"])
+      assert.deepStrictEqual(refused.map((message) => message.replace(/^.*?the plugin/, "the plugin")), [
+        `the plugin "bob" provides the transport "tcp", which the plugin "ann" in plugins/p0.ts has. Rename it`
+      ])
+    }))
+
   it("is no plugin with a command, settings or signals in another form", () => {
     const refusal = (more: object): string => {
       try {

@@ -161,6 +161,13 @@ describe("The exchange of the channel socket", () => {
     [{ connect: { host: "127.0.0.1", port: 1 }, inbound: { space: "home", signal: "/signals/x" } }, /no messages/],
     [{ connect: { host: "127.0.0.1", port: 1, protocol: "udp" }, messages: "lines" }, /those of udp are not/],
     [{ connect: { host: "127.0.0.1", port: 1 }, messages: "datagram" }, /those of tcp are not/],
+    [
+      {
+        connect: { host: "127.0.0.1", port: 1 }, messages: "lines", maxMessage: 65_537,
+        inbound: { space: "a", signal: "/signals/b", as: "bytes" }
+      },
+      /at most 65536 bytes/
+    ],
     [{ connect: { host: "127.0.0.1" } }, /"connect" is Object/]
   ])("refuses the options %j", (options, reason) => {
     assert.throws(() => define(options), Plugin.InvalidPlugin, reason)
