@@ -1,8 +1,8 @@
 /**
- * Transports: the ways in which frames of one node reach another one, whatever the frames hold.
+ * Transports: the ways in which frames of one node reach another one.
  *
  * A plugin provides transports by their ids. A transport carries whole frames: each arrives once and unchanged, or not at all. It
- * trusts nobody and verifies nothing beyond that, since a frame is authentic by its signature.
+ * verifies no origin, since a frame is authentic by its signature.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export type Capability = (typeof capabilities)[number]
 /** The bits of a transport that never blocks the thread of its host. One without them runs behind the shim of the reactor. */
 export const asynchronous: ReadonlyArray<Capability> = ["send_async", "recv_async", "flush_async"]
 
-/** The kind of a frame: durable data, or the newest value of something, which may be lost. */
+/** The kind of a frame: durable data, or a newest value, which may be lost. */
 export type Mode = "data" | "upd_latest"
 
 /** The callbacks of a line. None is called within a call of the line. */
@@ -30,7 +30,7 @@ export interface Callbacks {
   readonly frame: (bytes: Uint8Array, mode: Mode) => void
   /**
    * `backpressure`: a frame was refused as `full`. `ready_rx`: there is room again. `reset`: the line ended, and may be opened again.
-   * `fatal`: the line ended, because the other side breaks the rules. The line calls nothing after the last two, or after its `close`.
+   * `fatal`: the line ended, because the other side breaks the rules. No callback follows the last two, or `close`.
    */
   readonly event: (kind: "ready_rx" | "backpressure" | "reset" | "fatal", detail: string) => void
   /** The most bytes of a frame that are taken now, such as those of a hello; `maxFrame` of the transport without it. */
@@ -40,7 +40,7 @@ export interface Callbacks {
 /** An open line to another node. */
 export interface Line {
   /**
-   * Sends a frame. `sent`: the host has taken it. `full`: nothing of it was taken; send it again after `ready_rx`.
+   * Sends a frame. `sent`: the host has taken it. `full`: no byte of it was taken; send it again after `ready_rx`.
    *
    * @throws TransportRefused for a frame above `maxFrame`, a mode that the transport has not, and on a line that ended
    */
