@@ -11,7 +11,7 @@ import { connect, createServer, type Server } from "node:net"
 import { dirname, resolve } from "node:path"
 import { Transport } from "systole"
 import * as Fields from "../channel/Fields.ts"
-import { Jail, type Located } from "../channel/Jail.ts"
+import { Jail, type JailPath } from "../channel/Jail.ts"
 import { opened } from "../connection/Duplex.ts"
 import * as FrameLine from "../connection/FrameLine.ts"
 import * as Listener from "../connection/Listener.ts"
@@ -42,7 +42,7 @@ const isLeft = async (path: string): Promise<boolean> => {
 }
 
 /** Listens on a socket, in place of one that a process left behind. */
-const listening = async (server: Server, { target }: Located): Promise<void> => {
+const listening = async (server: Server, { target }: JailPath): Promise<void> => {
   try {
     await Listener.listening(server, { path: target })
   } catch (error) {

@@ -29,6 +29,18 @@ const shared = (caps: ReadonlyArray<Capability>, wanted: ReadonlyArray<Capabilit
 /**
  * Selects transports: those with all required capabilities, and of these only unreliable ones for newest values. The named provider
  * comes first if it is among them, then the ones with more preferred capabilities, and of equal ones the smaller id.
+ *
+ * @example The transport of a mount between two machines
+ * ```ts
+ * import { Selection } from "systole"
+ *
+ * const transports = [{ id: "pipe", caps: ["reliable", "local_ipc"] }, { id: "tcp", caps: ["reliable", "remote_net"] }] as const
+ * const selected = Selection.select(transports, { required: ["remote_net"], preferred: [], upd_latest: false })
+ * if (!("ids" in selected) || selected.ids[0] !== "tcp") throw new Error("tcp alone reaches another machine")
+ * ```
+ *
+ * @category constructors
+ * @since 0.2.0
  */
 export const select = (transports: ReadonlyArray<Pick<Transport, "caps" | "id">>, wanted: Wanted): Selected => {
   const fitting = transports.filter(({ caps }) => hasAll(caps, wanted.required))

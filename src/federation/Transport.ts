@@ -134,7 +134,7 @@ const idForm = /^[a-z0-9_:-]{1,63}$/
  * if (!Transport.refusal(swift, "node")?.includes("fast")) throw new Error("it is no capability")
  * ```
  *
- * @category validation
+ * @category guards
  * @since 0.2.0
  */
 export const refusal = ({ caps, hosts, id, maxFrame, open }: Transport, host: HostName): string | undefined => {

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Transport } from "systole"
+import { Selection, Transport } from "systole"
 import { MockNetwork } from "systole/testing"
 import pipe from "../../plugins/pipe.ts"
 import tcp from "../../plugins/tcp.ts"
-import * as Selection from "../../src/federation/Selection.ts"
 
 const place = { root: "/", folder: "/", host: "node" } as const
 const network = new MockNetwork()

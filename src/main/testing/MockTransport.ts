@@ -107,7 +107,7 @@ const caps = ["ordered", "local_ipc", "unreliable"] as const
  * if (arrived.join() !== "2") throw new Error("the first frame is lost")
  * ```
  *
- * @category testing
+ * @category constructors
  * @since 0.2.0
  */
 export class MockNetwork {

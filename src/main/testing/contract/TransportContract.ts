@@ -175,7 +175,7 @@ const tests: Readonly<Record<string, (pair: Pair) => Promise<void>>> = {
  * for (const { run } of transportContract({ transport: () => network.transport(), url: () => "mock:a", absent: "mock:none" })) await run()
  * ```
  *
- * @category testing
+ * @category constructors
  * @since 0.2.0
  */
 export const transportContract = (place: TransportPlace): ReadonlyArray<ContractTest> => [
