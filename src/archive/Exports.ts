@@ -6,7 +6,6 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { concat } from "../cell/Bytes.ts"
@@ -16,12 +15,10 @@ import { ExportOutrun } from "../kernel/view/Pin.ts"
 import { SpaceStopped } from "../kernel/model/SpaceError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Export from "./Export.ts"
+import { type ArchiveFull, type Options, Sessions } from "./Sessions.ts"
 
 /** The bytes of a part, unless the next chunk fits: 4 MiB. */
 const PART_BYTES = 4_194_304
-
-/** The time without a request after which an export ends: 10 minutes. */
-const IDLE = "10 minutes"
 
 /**
  * There is no export of the space that goes on with this chunk.
@@ -35,7 +32,7 @@ export class ExportOver extends Data.TaggedError("ExportOver")<{ readonly space:
 }
 
 /** The failures of an export. */
-export type ExportError = ExportOutrun | ExportOver | Export.NoRange | Export.Unchanged | PersistenceError | ReadError
+export type ExportError = ArchiveFull | ExportOutrun | ExportOver | Export.NoRange | Export.Unchanged | PersistenceError | ReadError
 
 /** A part of a frame, with the numbers of its first chunk and of the one after it. */
 interface Part {
@@ -46,7 +43,8 @@ interface Part {
 
 /** An export in progress. */
 interface Session {
-  readonly scope: Scope.Closeable
+  /** Ends the pin. */
+  readonly release: Effect.Effect<void>
   readonly pieces: AsyncGenerator<Uint8Array>
   /** Requests of one export are answered one after another: a client may ask again before it has its answer. */
   readonly alone: Semaphore.Semaphore
@@ -55,29 +53,25 @@ interface Session {
   newest: Part | undefined
   /** Whether the newest part has the seal. */
   isOver: boolean
-  idle: Fiber.Fiber<void> | undefined
 }
-
-/** Starts a fiber that ends with the runtime. */
-type Fork = (effect: Effect.Effect<void>) => Fiber.Fiber<void>
 
 /**
  * The exports of one host.
  */
 export class Exports {
   private readonly maker: Export.Maker
-  private readonly fork: Fork
-  private readonly sessions = new Map<string, Session>()
+  private readonly sessions: Sessions<Session>
 
-  constructor(maker: Export.Maker, fork: Fork) {
+  constructor(maker: Export.Maker, host: Pick<Options<Session>, "fork" | "limit">) {
     this.maker = maker
-    this.fork = fork
+    // The last part may be asked for again, and another export may take its place.
+    this.sessions = new Sessions({ ...host, kind: "export", isSpare: ({ isOver }) => isOver })
   }
 
   /** The part that begins with a chunk; the first one of a new export without its number. */
   part(space: Space, from: number | undefined, parts: Export.Parts): Effect.Effect<Uint8Array, ExportError> {
     return Effect.gen({ self: this }, function*() {
-      const session = from === undefined ? yield* this.begin(space, parts) : this.sessions.get(space.name)
+      const session = from === undefined ? yield* this.begin(space, parts) : this.sessions.of(space.name)
       if (session === undefined) return yield* new ExportOver({ space: space.name, from: from ?? 0 })
       // The part is made whole even if its client is gone, who asks for it again.
       return yield* session.alone.withPermits(1)(Effect.uninterruptible(this.partOf(session, space.name, from)))
@@ -88,36 +82,34 @@ export class Exports {
     return Effect.gen({ self: this }, function*() {
       const { newest } = session
       if (from !== undefined && newest?.from === from) return newest.bytes
-      if (this.sessions.get(space) !== session || (newest?.next ?? 0) !== (from ?? 0)) {
+      if (this.sessions.of(space) !== session || (newest?.next ?? 0) !== (from ?? 0)) {
         return yield* new ExportOver({ space, from: from ?? 0 })
       }
-      const part = yield* Effect.onError(this.next(session), () => this.end(space, session))
+      this.sessions.use(space, session)
+      const part = yield* Effect.onError(this.next(session), () => this.sessions.end(space, session))
       // The last part may be asked for again, and needs no pin.
-      if (session.isOver) yield* Scope.close(session.scope, Exit.void)
-      yield* this.rest(space, session)
+      if (session.isOver) yield* session.release
+      this.sessions.rest(space, session)
       return part.bytes
     })
   }
 
-  private begin(space: Space, parts: Export.Parts): Effect.Effect<Session, ReadError> {
-    return Effect.gen({ self: this }, function*() {
-      const known = this.sessions.get(space.name)
-      if (known !== undefined) yield* this.end(space.name, known)
-      const scope = yield* Scope.make()
-      const pin = yield* Effect.onError(Scope.provide(space.pin, scope), () => Scope.close(scope, Exit.void))
-      const session: Session = {
-        scope,
+  private begin(space: Space, parts: Export.Parts): Effect.Effect<Session, ArchiveFull | ReadError> {
+    const made = Effect.gen({ self: this }, function*(): Effect.fn.Return<Session, ReadError, Scope.Scope> {
+      const own = yield* Scope.fork(yield* Effect.scope)
+      const pin = yield* Scope.provide(space.pin, own)
+      return {
+        release: Scope.close(own, Exit.void),
         pieces: Export.frame(pin, this.maker, parts),
         alone: Semaphore.makeUnsafe(1),
         left: undefined,
         newest: undefined,
-        isOver: false,
-        idle: undefined
+        isOver: false
       }
-      this.sessions.set(space.name, session)
-      yield* this.rest(space.name, session)
-      return session
-    }).pipe(Effect.uninterruptible)
+    })
+    const known = Effect.sync(() => this.sessions.of(space.name))
+    const ended = Effect.flatMap(known, (known) => known === undefined ? Effect.void : this.sessions.end(space.name, known))
+    return Effect.uninterruptible(Effect.andThen(ended, this.sessions.begin(space.name, made)))
   }
 
   private next(session: Session): Effect.Effect<Part, ExportError> {
@@ -141,21 +133,6 @@ export class Exports {
         return session.newest = { from, next, bytes: concat(pieces) }
       },
       catch: expected
-    })
-  }
-
-  /** Ends an export that is not asked for its next part. */
-  private rest(name: string, session: Session): Effect.Effect<void> {
-    return Effect.gen({ self: this }, function*() {
-      if (session.idle !== undefined) yield* Fiber.interrupt(session.idle)
-      session.idle = this.fork(Effect.andThen(Effect.sleep(IDLE), Effect.suspend(() => this.end(name, session))))
-    })
-  }
-
-  private end(name: string, session: Session): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      if (this.sessions.get(name) === session) this.sessions.delete(name)
-      return Scope.close(session.scope, Exit.void)
     })
   }
 }

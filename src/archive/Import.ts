@@ -167,6 +167,7 @@ export class Import {
     return Effect.suspend(() => {
       this.reader.rewind()
       if (this.hasBegun && this.reader.isBetween) this.note(now)
+      else this.touch(now)
       return this.flush
     })
   }
@@ -269,6 +270,12 @@ export class Import {
     const progress: Progress = { frame, journal, absent, ...hasBegun ? { reader: this.reader.progress } : {} }
     const note: Arrived.Importing<Progress> = { ...this.named, at: now, progress }
     this.store.arrive({ note: JSON.stringify(note), isWhole: false })
+  }
+
+  /** Stores the time of a part that ends within a record. The progress stays. */
+  private touch(now: number): void {
+    const known = Arrived.importing(this.store.arrival()?.note ?? "")
+    if (known !== undefined) this.store.arrive({ note: JSON.stringify({ ...known, at: now }), isWhole: false })
   }
 
   private record(record: FrameRecord): void {

@@ -3,10 +3,12 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { FrameRefused } from "../frame/FrameRefused.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
@@ -15,6 +17,7 @@ import type { Hash } from "../persistence/Hash.ts"
 import { PersistenceError, SpaceImporting } from "../persistence/PersistenceError.ts"
 import { Import, type ImportEnd, type ImportIdentity } from "./Import.ts"
 import type { Sender } from "./ReferencedContent.ts"
+import { type ArchiveFull, type Options, Sessions } from "./Sessions.ts"
 
 /** The place at which an import goes on: the number of the frame in its chain, and that of its next chunk. */
 interface Place {
@@ -46,10 +49,15 @@ type Run = ReturnType<typeof Effect.runPromiseWith<never>>
 
 /** An import in progress. */
 interface Session extends ImportIdentity {
-  readonly scope: Scope.Closeable
   readonly importer: Import
+  /** Whether a part is being taken. */
   isBusy: boolean
 }
+
+/** The failures of an import. */
+export type ImportError = ArchiveFull | FrameRefused | PersistenceError
+
+const now = Clock.currentTimeMillis
 
 /**
  * The imports of one host.
@@ -57,38 +65,35 @@ interface Session extends ImportIdentity {
 export class Imports {
   private readonly kernel: Pick<Kernel["Service"], "contents" | "importing" | "remove" | "space">
   private readonly hash: Hash["Service"]
-  private readonly sessions = new Map<string, Session>()
+  private readonly sessions: Sessions<Session>
+  /** One import begins at a time, so that none is begun twice. */
+  private readonly alone = Semaphore.makeUnsafe(1)
 
-  constructor({ hash, kernel }: { readonly hash: Hash["Service"]; readonly kernel: Imports["kernel"] }) {
+  constructor(
+    { hash, kernel }: { readonly hash: Hash["Service"]; readonly kernel: Imports["kernel"] },
+    host: Pick<Options<Session>, "fork" | "limit">
+  ) {
     this.kernel = kernel
     this.hash = hash
+    // The store has its progress.
+    this.sessions = new Sessions({ ...host, kind: "import", isSpare: ({ isBusy }) => !isBusy })
   }
 
   /** Takes a part, unless it is not the next one. The space opens with the seal. */
   take<E>(
     { bytes, frame = 0, frames = 1, from, mayRead = () => false, space, ...named }: FramePart<E>
-  ): Effect.Effect<ImportProgress, E | FrameRefused | PersistenceError> {
-    return Effect.gen({ self: this }, function*() {
-      const session = yield* this.session(space, named)
+  ): Effect.Effect<ImportProgress, E | ImportError> {
+    const fed = (session: Session): Effect.Effect<ImportProgress, E | ImportError> => Effect.gen({ self: this }, function*() {
       const { importer } = session
       if (importer.frame !== frame || importer.next !== from) return placeOf(importer)
-      session.isBusy = true
       const run = Effect.runPromiseWith(yield* Effect.context<never>())
       const sender: Sender = (from, hash) => this.contentOf(run, from, mayRead(from) && from !== space ? hash : undefined)
-      const fed = Stream.runForEach(bytes, (chunk) => Effect.flatMap(Clock.currentTimeMillis, (now) => importer.take(chunk, now, sender)))
-      const taken = Effect.gen({ self: this }, function*() {
-        yield* fed
-        if (importer.isSealed && frame + 1 >= frames) return yield* this.sealed(space, session)
-        yield* Effect.flatMap(Clock.currentTimeMillis, (now) => importer.isSealed ? importer.follow(now) : importer.pause(now))
-        return placeOf(importer)
-      })
-      return yield* taken.pipe(
-        Effect.tapError((error) => this.failed(space, session, error)),
-        Effect.ensuring(Effect.sync(() => {
-          session.isBusy = false
-        }))
-      )
+      // An interruption waits until the bytes that came are taken: between two of its steps, an importer cannot go on.
+      const take = (piece: Uint8Array) => Effect.uninterruptible(Effect.flatMap(now, (now) => importer.take(piece, now, sender)))
+      yield* Stream.runForEach(bytes, take)
+      return yield* Effect.uninterruptible(this.taken(space, session, frame + 1 >= frames))
     })
+    return Effect.acquireUseRelease(this.session(space, named), fed, (session, exit) => this.left(space, session, exit))
   }
 
   /** The content of another space of this host. It rejects without a digest, and where that space is without the content. */
@@ -105,53 +110,66 @@ export class Imports {
     }
   }
 
-  private session(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, PersistenceError> {
-    return Effect.gen({ self: this }, function*() {
-      const known = this.sessions.get(space)
-      if (known?.id === id && known.why === why && !known.isBusy) return known
-      if (known !== undefined) return yield* busy(space)
-      const scope = yield* Scope.make()
-      const store = yield* Effect.onError(Scope.provide(this.kernel.importing(space), scope), () => Scope.close(scope, Exit.void))
+  /** The session of an import, for one part. */
+  private session(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, ImportError> {
+    return this.alone.withPermits(1)(Effect.gen({ self: this }, function*() {
+      const known = this.sessions.of(space)
+      if (known !== undefined && (known.id !== id || known.why !== why || known.isBusy)) return yield* busy(space)
+      const session = known ?? (yield* this.sessions.begin(space, this.begun(space, { id, why })))
+      session.isBusy = true
+      this.sessions.use(space, session)
+      return session
+    }))
+  }
+
+  private begun(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, PersistenceError, Scope.Scope> {
+    return Effect.gen({ self: this }, function*(): Effect.fn.Return<Session, PersistenceError, Scope.Scope> {
+      let session: Session | undefined
+      const ended = Effect.suspend(() => session === undefined ? Effect.void : this.sessions.end(space, session))
+      const store = yield* this.kernel.importing(space, ended)
       const note = Arrived.importing(store.arrival()?.note ?? "")
       // A copy never goes on as a restore, which sends the signals of its original.
-      if (note !== undefined && (note.id !== id || (note.why ?? why) !== why)) {
-        yield* Scope.close(scope, Exit.void)
-        return yield* busy(space)
-      }
+      if (note !== undefined && (note.id !== id || (note.why ?? why) !== why)) return yield* busy(space)
       // Its rows are of no known place of a frame, which may be another one now.
       if (note !== undefined && note.progress === undefined) {
-        yield* Scope.close(scope, Exit.void)
         yield* this.kernel.remove(space)
-        return yield* this.session(space, { id, why })
+        return yield* this.begun(space, { id, why })
       }
       const importer = new Import(store, { hash: this.hash, contents: this.kernel.contents }, { id, why })
-      const session: Session = { id, why, scope, importer, isBusy: false }
-      this.sessions.set(space, session)
-      return session
+      return session = { id, why, importer, isBusy: false }
     })
   }
 
-  private sealed(space: string, session: Session): Effect.Effect<ImportEnd, FrameRefused | PersistenceError> {
+  /** All bytes of a part were taken. */
+  private taken(space: string, session: Session, isLast: boolean): Effect.Effect<ImportProgress, FrameRefused | PersistenceError> {
     return Effect.gen({ self: this }, function*() {
-      const sealed = yield* session.importer.end()
-      yield* this.close(space, session)
-      yield* this.kernel.space(space, { create: false })
-      return sealed
+      const { importer } = session
+      if (importer.isSealed && isLast) {
+        const sealed = yield* importer.end()
+        yield* this.sessions.end(space, session)
+        yield* this.kernel.space(space, { create: false })
+        return sealed
+      }
+      yield* Effect.flatMap(now, (now) => importer.isSealed ? importer.follow(now) : importer.pause(now))
+      return placeOf(importer)
     })
   }
 
   /** A refused frame and a failed store leave no space; a sender that broke off may go on. */
-  private failed(space: string, session: Session, error: unknown): Effect.Effect<void> {
-    if (error instanceof PersistenceError || isRefused(error)) {
-      return Effect.andThen(this.close(space, session), Effect.ignore(this.kernel.remove(space)))
-    }
-    return Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.ignore(session.importer.pause(now)))
-  }
-
-  private close(space: string, session: Session): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      if (this.sessions.get(space) === session) this.sessions.delete(space)
-      return Scope.close(session.scope, Exit.void)
+  private left(space: string, session: Session, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function*() {
+      session.isBusy = false
+      // Another one may have this name by now.
+      if (this.sessions.of(space) !== session) return
+      if (Exit.isFailure(exit)) {
+        const error = Cause.squash(exit.cause)
+        if (error instanceof PersistenceError || isRefused(error)) {
+          yield* this.sessions.end(space, session)
+          return yield* Effect.ignore(this.kernel.remove(space))
+        }
+        yield* Effect.ignore(Effect.flatMap(now, (now) => session.importer.pause(now)))
+      }
+      this.sessions.rest(space, session)
     })
   }
 }

@@ -32,7 +32,7 @@ export const exported = Endpoint.make("GET", ARCHIVE.export, {
     }).pipe(Schema.optionalKey)
   }),
   answer: () => Schema.Uint8Array,
-  refusals: ["export/no-range", "export/outrun", "export/over", "export/unchanged", "store/damaged"],
+  refusals: ["archive/full", "export/no-range", "export/outrun", "export/over", "export/unchanged", "store/damaged"],
   verb: "admin"
 })
 
@@ -72,8 +72,8 @@ export const imported = Endpoint.make("PUT", ARCHIVE.import, {
     absent: Schema.optionalKey(Schema.Struct({ count: Schema.Number, hashes: Schema.Array(Schema.String) }))
   }),
   refusals: [
-    "body/too-large", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/signature", "frame/unknown", "frame/unsealed",
-    "query/invalid", "space/exists", "space/importing"
+    "archive/full", "body/too-large", "frame/bounds", "frame/changed", "frame/magic", "frame/order", "frame/signature", "frame/unknown",
+    "frame/unsealed", "query/invalid", "space/exists", "space/importing"
   ],
   verb: "admin"
 })

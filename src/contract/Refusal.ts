@@ -61,7 +61,7 @@ const codes = {
   locked: ["cell/locked"],
   /** A limit is reached, for a while. */
   full: [
-    "access/full", "access/rate", "flow/full", "history/busy", "inbox/full", "ops/full", "reactor/full", "rv/full",
+    "access/full", "access/rate", "archive/full", "flow/full", "history/busy", "inbox/full", "ops/full", "reactor/full", "rv/full",
     "watch/full", "watch/slow"
   ],
   /** The runtime is without a part that the stored data needs. */

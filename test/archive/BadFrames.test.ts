@@ -20,7 +20,7 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
 /** Offers a frame in parts of a size, until it is refused. Returns the code of the refusal. */
 const offer = (kernel: Kernel["Service"], bytes: Uint8Array, size = 30_000) =>
   Effect.gen(function*() {
-    const imports = new Imports({ kernel, hash })
+    const imports = new Imports({ kernel, hash }, { fork: () => Effect.runFork(Effect.void), limit: () => 16 })
     const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
     const take = imports.take({ space: Kills.COPY, id: "abcdefgh", why: "copy", from: 0, bytes: Stream.fromIterable(pieces) })
     const taken = yield* Effect.match(take, { onFailure: ({ code }) => code, onSuccess: (taken) => "root" in taken ? "root" : "open" })

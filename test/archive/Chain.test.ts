@@ -67,10 +67,10 @@ describe("a chain of frames", () => {
     assert.deepStrictEqual(yield* part(here.imports, first, { frame: 0, from: 0 }), { frame: 1, next: 0 })
     yield* part(here.imports, second.subarray(0, second.length / 2), { frame: 1, from: 0 })
     const asRestore = { space: "copy", id: "abcdefgh", why: "restore", frames: 2, frame: 1, from: 0, bytes: Stream.empty } as const
-    for (const imports of [here.imports, new Imports(here)]) {
+    for (const imports of [here.imports, new Imports(here, { fork: here.fork, limit: () => 16 })]) {
       assert.strictEqual((yield* Effect.flip(imports.take(asRestore))).code, "space/importing")
     }
-    const later = new Imports(here)
+    const later = new Imports(here, { fork: here.fork, limit: () => 16 })
     const place = yield* part(later, first, { frame: 0, from: 0 })
     assert.isTrue("next" in place && place.frame === 1, JSON.stringify(place))
     const next = "next" in place ? place.next : 0

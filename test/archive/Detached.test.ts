@@ -27,7 +27,9 @@ const channels = () =>
   })
 
 /** The node of a kernel. */
-const nodeOf = (kernel: Kernel["Service"]): Node => ({ kernel, hash, imports: new Imports({ kernel, hash }) })
+const nodeOf = (kernel: Kernel["Service"]): Node => ({
+  kernel, hash, fork: Effect.runFork, imports: new Imports({ kernel, hash }, { fork: () => Effect.runFork(Effect.void), limit: () => 16 })
+})
 
 const send = (space: Space, payload: number) => Effect.andThen(space.signal({ signal: "/signals/send", payload }), space.step)
 

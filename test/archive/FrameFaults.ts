@@ -30,7 +30,7 @@ const offered = (kind: string, bad: Iterable<BadFrames.BadFrame>): Effect.Effect
     let count = 0
     for (const { bytes, codes, name } of bad) {
       count++
-      const imports = new Imports({ kernel, hash })
+      const imports = new Imports({ kernel, hash }, { fork: () => Effect.runFork(Effect.void), limit: () => 16 })
       const take = imports.take({ space: Kills.COPY, id: "abcdefgh", why: "copy", from: 0, bytes: Stream.make(bytes) })
       const code = yield* Effect.match(take, {
         onFailure: ({ code }) => String(code),

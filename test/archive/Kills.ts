@@ -77,7 +77,7 @@ export const frame = frameOf(["a", "long", "b"])
 /** Sends a frame as a client does, a chunk at a time: it goes on where the answer says. */
 export const send = (kernel: Kernel["Service"], frame: Uint8Array) =>
   Effect.gen(function*() {
-    const imports = new Imports({ kernel, hash })
+    const imports = new Imports({ kernel, hash }, { fork: () => Effect.runFork(Effect.void), limit: () => 16 })
     const part = (from: number, bytes: Uint8Array) =>
       imports.take({ space: COPY, id: "abcdefgh", why: "copy", from, bytes: Stream.make(bytes) })
     let taken: ImportProgress = yield* part(0, new Uint8Array())

@@ -4,7 +4,7 @@
  * @module
  */
 import { assert } from "@effect/vitest"
-import { Context, Effect, Latch, Layer, Stream } from "effect"
+import { Context, Effect, type Fiber, Latch, Layer, Stream } from "effect"
 import { type ContentStore, type Enzyme, Hash, Kernel, MemoryStore, Pacemaker, Persistence, Reactor } from "systole"
 import { TestPacemaker } from "systole/testing"
 import * as Export from "../../src/archive/Export.ts"
@@ -21,6 +21,8 @@ import * as TestKernel from "../support/TestKernel.ts"
 export interface Node {
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
+  /** Starts a fiber with the clock of the test. */
+  readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
   readonly imports: Imports
 }
 
@@ -75,7 +77,8 @@ export const node = ({ contents, modules = [], persistence = MemoryStore.layer, 
     const kernel: Node["kernel"] = Context.get(context, Kernel)
     const hash = Context.get(context, Hash)
     for (const module of modules) yield* kernel.register(module)
-    return { kernel, hash, imports: new Imports({ kernel, hash }) }
+    const fork = Effect.runForkWith(yield* Effect.context<never>())
+    return { kernel, hash, fork, imports: new Imports({ kernel, hash }, { fork, limit: () => 16 }) }
   })
 
 /** Reaches the spaces of another node by their names, and all others here. */

@@ -228,7 +228,7 @@ export class Copies {
     const opened = present(kernel)
     const space: typeof opened.space = (name, options) =>
       Effect.andThen(Effect.promise(() => this.compare(name)), opened.space(name, options))
-    const made = new Imports({ kernel: over(opened, { space }), hash })
+    const made = new Imports({ kernel: over(opened, { space }), hash }, { fork: () => Effect.runFork(Effect.void), limit: () => 16 })
     this.imports.set(key, made)
     return made
   }

@@ -9,6 +9,7 @@ import { beyondSpaces } from "../../access/Decision.ts"
 import type { End } from "../../archive/Export.ts"
 import { Exports } from "../../archive/Exports.ts"
 import { Imports } from "../../archive/Imports.ts"
+import type { Fork } from "../../archive/Sessions.ts"
 import * as Endpoints from "../../contract/Archive.ts"
 import * as Body from "../wire/Body.ts"
 import { RequestRefused } from "../wire/Problem.ts"
@@ -35,8 +36,10 @@ type Context = Pick<RouteContext, "hash" | "kernel" | "runner" | "signer">
  * Adds the routes to a table.
  */
 export const routes = (table: SpaceTable, { hash, kernel, runner, signer }: Context): void => {
-  const exports = new Exports({ hash, signer }, (effect) => runner.background(effect, { failed: table.report }))
-  const imports = new Imports({ kernel, hash })
+  const fork: Fork = (effect) => runner.background(effect, { failed: table.report })
+  const host = { fork, limit: () => kernel.limits.archiveSessions }
+  const exports = new Exports({ hash, signer }, host)
+  const imports = new Imports({ kernel, hash }, host)
   table.ofSpace(Endpoints.exported, (space, { query: { content, from, history, since } }) =>
     Effect.map(exports.part(space, from, { history, content, since: endOf(since) }), (bytes) =>
       new Response(new Uint8Array(bytes), { headers: { "content-type": "application/octet-stream", "cache-control": "no-store" } })))

@@ -125,6 +125,11 @@ export const table = {
    * `space/held`.
    */
   commandMillis: { default: 5000 },
+  /**
+   * Exports in progress over HTTP at one host, and as many imports. A further one is refused with `archive/full`. An export counts until
+   * its last part was taken or 10 minutes passed without a request, and an import while a part of it comes.
+   */
+  archiveSessions: { default: 16 },
   /** The default wait of a pull for a gate or a backoff, in milliseconds. */
   pullMillis: { default: 10_000 },
   /** The duration of the session of a browser, in milliseconds. One that was begun keeps its own. */

@@ -38,7 +38,7 @@ import { receive, RemotePeers } from "../live/Delivery.ts"
 import { CurrentCursorKey } from "../model/CursorKey.ts"
 import { CurrentHolds } from "../model/Holds.ts"
 import * as Fibers from "../model/Fibers.ts"
-import { KernelSettings } from "../model/Limits.ts"
+import { KernelSettings, type Limits } from "../model/Limits.ts"
 import type { DeliveryRefusal } from "../model/Signal.ts"
 import { typesOf } from "../model/SpaceSchema.ts"
 import { LostBeats } from "../journal/LostBeats.ts"
@@ -97,6 +97,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly contents: LargeContent.ContentStore | undefined
   /** The most bytes of one content: those that a store takes, or those of the content store. */
   readonly contentBytes: number
+  /** The limits of its settings. */
+  readonly limits: Limits
   /** Removes a space with all its data. Signals that arrive later find no space, unless they create one. */
   readonly remove: (name: string) => Effect.Effect<void, PersistenceError>
   /**
@@ -108,8 +110,11 @@ export class Kernel extends Context.Service<Kernel, {
     from: string,
     rows: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<DeliveryRefusal | null>, PersistenceError>
-  /** The store of an import: a new one, or one that is not whole yet. Fails with `space/exists` for the name of a space. */
-  readonly importing: (name: string) => Effect.Effect<PlacedStore, PersistenceError, Scope.Scope>
+  /**
+   * The store of an import: a new one, or one that is not whole yet. Fails with `space/exists` for the name of a space. `ended` runs
+   * when the store closes: with the scope, or before, when the import is removed.
+   */
+  readonly importing: (name: string, ended?: Effect.Effect<void>) => Effect.Effect<PlacedStore, PersistenceError, Scope.Scope>
   /** The spaces that stopped by themselves or could not be opened, until they open again. */
   readonly stops: Effect.Effect<ReadonlyArray<Stop>>
   /** Reads when each space has its next work. Due spaces are opened at once, in the background. */
@@ -183,13 +188,14 @@ export class Kernel extends Context.Service<Kernel, {
         progress: (name) => spaces.progress(name),
         due: (name) => spaces.opened(name)?.space.lifetime.due,
         contents,
+        limits: settings.limits,
         contentBytes: Math.max(LargeContent.STORED, Math.min(LargeContent.MOST, contents?.maxBytes ?? 0)),
         spaces: spaces.names.all,
         names: (page) => spaces.names.page(page),
         ready: Effect.flatMap(ready, Effect.fromResult),
         remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
-        importing: (name) => spaces.importing(name),
+        importing: (name, ended = Effect.void) => spaces.importing(name, ended),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
         ...registrar({ runs, registry, nodes, scheduled: spaces.scheduled, wake: () => spaces.wake() }),

@@ -133,8 +133,8 @@ export class Spaces {
   }
 
   /** The store of an import: a new one, or one that is not whole yet. It is closed with the scope. */
-  importing(name: string): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
-    return Effect.andThen(this.removals.done(name), this.imports.open(name))
+  importing(name: string, ended: Effect.Effect<void>): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
+    return Effect.andThen(this.removals.done(name), this.imports.open(name, ended))
   }
 
   /** The space of this name as a receiver of signals, created if the configuration permits. */

@@ -28,39 +28,54 @@ interface Dependencies {
   readonly wake: (name: string, moment: number) => void
 }
 
+/** An open store. */
+interface Opened {
+  readonly scope: Scope.Closeable
+  readonly store: PlacedStore
+  /** The time of its newest part as of the opening, or of the opening of a new one, in milliseconds since 1970. */
+  readonly at: number
+}
+
 /**
  * The unfinished imports of one kernel.
  */
 export class UnfinishedImports {
   private readonly deps: Dependencies
   /** The open stores. */
-  private readonly stores = new Map<string, Scope.Closeable>()
+  private readonly opened = new Map<string, Opened>()
 
   constructor(deps: Dependencies) {
     this.deps = deps
   }
 
-  /** The store of an import, new or unfinished, until the scope closes. */
-  open(name: string, create = true): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
-    const { alone, hash, now, persistence, wake } = this.deps
-    const digest = (text: string): string => hash.hex(Journal.hashedText(text))
+  /** The store of an import, new or unfinished, until the scope closes. `ended` runs when it closes, also where the import is removed. */
+  open(name: string, ended: Effect.Effect<void>): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
+    const { alone, now, wake } = this.deps
     return Effect.gen({ self: this }, function*() {
-      const own = yield* Scope.fork(yield* Effect.scope)
-      const store = yield* alone(Scope.provide(persistence.open(name, { create, importing: true, retention: UNLIMITED, digest }), own))
-      this.stores.set(name, own)
-      yield* Scope.addFinalizer(own, Effect.sync(() => {
-        if (this.stores.get(name) === own) this.stores.delete(name)
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      const store = yield* alone(Scope.provide(this.stored(name, true), scope))
+      const opened: Opened = { scope, store, at: newest(store) ?? now() }
+      this.opened.set(name, opened)
+      yield* Scope.addFinalizer(scope, Effect.suspend(() => {
+        if (this.opened.get(name) === opened) this.opened.delete(name)
+        return ended
       }))
-      wake(name, now() + Arrived.GIVEN_UP)
+      wake(name, opened.at + Arrived.GIVEN_UP)
       return store
     })
+  }
+
+  private stored(name: string, create: boolean): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
+    const { hash, persistence } = this.deps
+    const digest = (text: string): string => hash.hex(Journal.hashedText(text))
+    return persistence.open(name, { create, importing: true, retention: UNLIMITED, digest })
   }
 
   /** Closes the store of an import, so that it can be removed. */
   close(name: string): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const store = this.stores.get(name)
-      return store === undefined ? Effect.void : Scope.close(store, Exit.void)
+      const opened = this.opened.get(name)
+      return opened === undefined ? Effect.void : Scope.close(opened.scope, Exit.void)
     })
   }
 
@@ -69,10 +84,21 @@ export class UnfinishedImports {
     return Effect.catchIf(opening, ({ code }) => code === "space/importing", () => this.look(name))
   }
 
-  /** Removes an import without a new part for an hour, and has the kernel look at any other one again. */
+  /** Removes an import without a new part for an hour, and has the kernel look at any other one once that hour is over. */
   private look(name: string): Effect.Effect<void, PersistenceError> {
-    const { now, remove } = this.deps
-    const newest = Effect.map(this.open(name, false), (store) => Arrived.importing(store.arrival()?.note ?? "")?.at ?? 0)
-    return Effect.flatMap(Effect.scoped(newest), (at) => now() - at < Arrived.GIVEN_UP ? Effect.void : remove(name))
+    const { alone, now, remove, wake } = this.deps
+    const newestOf = Effect.suspend(() => {
+      const opened = this.opened.get(name)
+      return opened === undefined
+        ? Effect.scoped(Effect.map(this.stored(name, false), newest))
+        : Effect.succeed(newest(opened.store) ?? opened.at)
+    })
+    return Effect.flatMap(alone(newestOf), (at = 0) => {
+      const end = at + Arrived.GIVEN_UP
+      return now() < end ? Effect.sync(() => wake(name, end)) : remove(name)
+    })
   }
 }
+
+/** The time of the newest part of an import, in milliseconds since 1970; `undefined` before its header is there. */
+const newest = (store: PlacedStore): number | undefined => Arrived.importing(store.arrival()?.note ?? "")?.at
