@@ -11,7 +11,7 @@ import type { Reader } from "./Messages.ts"
 import * as Wait from "./Wait.ts"
 
 /** The most messages that a space takes at once. */
-const BATCH = 64
+const BATCH = 256
 
 /** The messages of a connection as signals. */
 export interface Inbound {
