@@ -5,6 +5,7 @@ import { type Kernel, Reaction, type Settings, type Space } from "systole"
 import { TestReactor } from "systole/testing"
 import { Imports } from "../../src/archive/Imports.ts"
 import { hash } from "../frame/Frames.ts"
+import { labels, open } from "../kernel/beat/LabelledSpace.ts"
 import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import { begun, enzyme, replays, steps, through, turns } from "../kernel/TestSpace.ts"
 import { present } from "../support/Present.ts"
@@ -172,5 +173,31 @@ describe("a detached space", () => {
     yield* set(b, 4)
     assert.deepStrictEqual(told.slice(now), [4])
     yield* replays(b)
+  }).pipe(Effect.scoped))
+
+  it.effect("shows a reader the same as its original before and after its first beat, and once it is released", () => Effect.gen(function*() {
+    const spy = enzyme("spy", (tx) => void tx.get("/data/pay/ann"))
+    const machine = yield* RestartableKernel.make([spy])
+    const kernel = yield* machine.boot({ ...settings, labels })
+    const a = yield* kernel.space("a")
+    yield* steps(a, 8)
+    for (const [address, value] of [["/data/pay/ann", 5], ["/data/free", 1]] as const) yield* begun(a, a.set(address, value))
+    const { id } = yield* a.signal({ signal: "/signals/spy" })
+    yield* a.step
+    const told = (space: Space) => Effect.gen(function*() {
+      const reader = space.reader(open)
+      const [secret, free] = [yield* Effect.result(reader.get("/data/pay/ann")), yield* reader.get("/data/free")]
+      const { keys } = yield* reader.below("/data", { limit: 50 })
+      return [secret._tag === "Failure" ? secret.failure.code : secret.success, free, keys, yield* reader.receipt(id)]
+    })
+    const before = yield* told(a)
+    assert.deepStrictEqual([before[1], before[2]], [1, ["/data/free"]])
+    const frame = yield* frameOf(hostOf(kernel), "a")
+    const { space: b } = yield* bring(hostOf(kernel), "b", { frames: [frame], why: "restore" })
+    assert.deepStrictEqual(yield* told(b), before)
+    yield* run(b)
+    assert.deepStrictEqual(yield* told(b), before)
+    yield* begun(b, b.control.releaseDetached())
+    assert.deepStrictEqual(yield* told(b), before)
   }).pipe(Effect.scoped))
 })

@@ -131,7 +131,7 @@ export class Copies {
     if (point === undefined) return
     const name = `${space.name}-${++this.copies}`
     const home = (present(world.homes[world.names.indexOf(space.name)]) + 1) % world.hosts.length
-    if (!await this.bring(name, home, { frames: [point.frame], why: "copy", step: asked.step })) return
+    if (!await this.bring(name, home, { frames: [point.frame], end: point.end, why: "copy", step: asked.step })) return
     this.arrive(name, home, point)
     world.deliveries.share(space.name)
     const copy = await world.space(world.names.indexOf(name))
@@ -152,10 +152,11 @@ export class Copies {
     for (const each of acknowledged) world.acknowledged.push({ ...each, space: name })
   }
 
-  /** Whether a space is on the disk, and no import in progress. */
-  private async isThere(name: string): Promise<boolean> {
-    const open = Effect.scoped(this.world.memory.open(name, { create: false }))
-    return Exit.isSuccess(await Effect.runPromiseExit(open))
+  /** Whether a space with the beats of a frame is on the disk, and no import in progress. A schedule may make another one. */
+  private async isThere(name: string, { beat, hash: digest }: Export.End): Promise<boolean> {
+    const open = this.world.memory.open(name, { create: false })
+    const exit = await Effect.runPromiseExit(Effect.scoped(Effect.map(open, (store) => store.entry(beat)?.hash)))
+    return Exit.isSuccess(exit) && exit.value === digest
   }
 
   /** Removes a space and restores it from a point of its chain. Without one, it stays. */
@@ -169,7 +170,7 @@ export class Copies {
     const home = present(world.homes[number])
     const point = present(points.at(-1))
     await world.remove(name)
-    if (await this.bring(name, home, { frames: points.map(({ frame }) => frame), why: "restore", step })) {
+    if (await this.bring(name, home, { frames: points.map(({ frame }) => frame), end: point.end, why: "restore", step })) {
       world.count("restore")
       for (const id of point.untouched) world.touched.delete(id)
       this.arrive(name, home, point)
@@ -190,7 +191,7 @@ export class Copies {
   }
 
   /** Brings frames in as a space, which is whole or absent at the end. Returns whether it is there. */
-  private async bring(name: string, home: number, { frames, step, why }: Bringing): Promise<boolean> {
+  private async bring(name: string, home: number, { end, frames, step, why }: Bringing): Promise<boolean> {
     const { world } = this
     const { numbers: [kind, size, turns, cut] } = step
     this.brought.set(name, frames)
@@ -210,7 +211,7 @@ export class Copies {
         await world.boot(home)
         world.count("resumed import")
       }
-      if (await this.isThere(name)) return true
+      if (await this.isThere(name, end)) return true
       place = exit !== undefined && Exit.isSuccess(exit) && !isCut && !("root" in exit.value) ? exit.value : { frame: 0, next: 0 }
     }
     await world.remove(name)
@@ -256,6 +257,8 @@ interface Asked {
 /** Frames to bring in. */
 interface Bringing {
   readonly frames: ReadonlyArray<Frame>
+  /** The end of the last one. */
+  readonly end: Export.End
   readonly why: "copy" | "restore"
   readonly step: Step
 }
