@@ -175,7 +175,7 @@ describe("a detached space", () => {
     yield* replays(b)
   }).pipe(Effect.scoped))
 
-  it.effect("shows a reader the same as its original before and after its first beat, and once it is released", () => Effect.gen(function*() {
+  it.effect("shows a reader the same as its original, before and after its first beat and its release", () => Effect.gen(function*() {
     const spy = enzyme("spy", (tx) => void tx.get("/data/pay/ann"))
     const machine = yield* RestartableKernel.make([spy])
     const kernel = yield* machine.boot({ ...settings, labels })
