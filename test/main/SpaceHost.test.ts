@@ -1,5 +1,6 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Enzyme, Retry } from "systole"
+import { Context, Effect, Layer } from "effect"
+import { Enzyme, Plugin, Retry } from "systole"
 import * as Redacted from "../../src/cell/Redacted.ts"
 import { surely } from "../../src/main/workers/Alarm.ts"
 import type { DirectoryStub, Env, Storage } from "../../src/main/workers/Platform.ts"
@@ -85,6 +86,33 @@ describe("A channel that an object cannot have", () => {
     const { ask, reports } = opened(storage, {}, { more: { channels: { mail: { use: "smtp" as "http", options: {} } } } })
     assert.strictEqual((await ask("POST", "/signals", { signal: "/signals/paid" })).status, 500)
     assert.match(reports.join(), /channel "mail": no plugin provides "smtp".* See to the field config of make\(\) of systole\/workers$/)
+  })
+})
+
+describe("Plugins of a Worker", () => {
+  it("that provide or reserve what another has are refused by name, and the rest runs", async () => {
+    const { storage } = MemoryObject.make()
+    class Prices extends Context.Service<Prices, object>()("shop/Prices") {}
+    const plugin = (name: string, more: Partial<Plugin.Definition>) =>
+      ({ module: Plugin.make({ name, version: "1.0.0", provides: {}, ...more }), hash: name })
+    const greet = Enzyme.make({ name: "greet", query: "/signals/greet", run: () => "hello" })
+    const { ask, host, reports } = opened(storage, {
+      "enzymes/greet.ts": { module: greet, hash: "greet" },
+      "plugins/ann.ts": plugin("ann", { reserved: ["/signals/ann/"], services: Layer.succeed(Prices, {}) }),
+      "plugins/bob.ts": plugin("bob", { services: Layer.succeed(Prices, {}) }),
+      "plugins/cid.ts": plugin("cid", { reserved: ["/signals/ann/paid/"] }),
+      "plugins/dan.ts": plugin("dan", { services: Layer.effectDiscard(Effect.fail(new Error("no law"))) })
+    })
+    await ask("PUT")
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json", prefer: "wait=30" }
+    const body = JSON.stringify({ signal: "/signals/greet" })
+    const answer = await host.fetch(new Request("https://worker.example/v1/spaces/shop/signals", { method: "POST", headers, body }))
+    assert.strictEqual(answer.status, 200)
+    const told = reports.join("\n")
+    assert.include(told, `The services of the plugin "bob" are refused: it provides "shop/Prices", which the plugin "ann" provides, too`)
+    assert.include(told, `the plugin "cid" reserves the signals /signals/ann/paid/, and the plugin "ann" in plugins/ann.ts`)
+    assert.include(told, `The services of the plugin "dan" are refused: its layer fails: no law`)
+    assert.lengthOf(reports, 3)
   })
 })
 

@@ -29,6 +29,8 @@ export const long: Readonly<Record<string, string>> = {
   "test/cli/Cli.test.ts": "test/cli/Debug.test.ts",
   "test/cli/Control.test.ts": "test/ingress/Control.test.ts",
   "test/cli/Held.test.ts": "test/ingress/Held.test.ts",
+  "test/cli/RefusedPlugins.test.ts": "test/loader/PluginConflicts.test.ts",
+  "test/cli/ReloadServices.test.ts": "test/loader/PluginServices.test.ts",
   "test/crash/AgentKills.test.ts": "test/agent/RandomWakes.test.ts",
   "test/crash/Approval.test.ts": "test/flow/Timers.test.ts",
   "test/crash/Checkout.test.ts": "test/durable/RandomRuns.test.ts",
