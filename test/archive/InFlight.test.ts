@@ -27,7 +27,7 @@ const settings: Partial<Settings> = { boot: true, create: "on-demand" }
 const bank = () => new TestReactor({ bank: { opcodes: { pay: { repeatable: true } } } })
 
 const hostOf = (kernel: Kernel["Service"]): Host => ({
-  kernel, hash, imports: new Imports({ kernel, hash }, { fork: () => Effect.runFork(Effect.void), limit: () => 16 })
+  kernel, hash, fork: Effect.runFork, imports: new Imports({ kernel, hash }, { fork: () => Effect.runFork(Effect.void), limit: () => 16 })
 })
 
 const stepsOf = (space: Space) => space.get("/data/steps")
