@@ -66,7 +66,8 @@ export const operations = (jail: Jail, frames: FrameTransfers, create: Create): 
     about: quoted,
     execute: async ({ path, ...given }, job) => {
       const frame = { space: job.space, of: job.rid }
-      return { value: await frames.begin(frame, pieces(job, given), () => create(path, frame)), bytes: 0 }
+      const source = { pieces: pieces(job, given), create: () => create(path, frame), signal: job.signal }
+      return { value: await frames.begin(frame, source), bytes: 0 }
     }
   }),
   write: Operations.operation({

@@ -43,9 +43,10 @@ const kinds = {
   socket: [(stats: Stats) => stats.isSocket(), "socket"]
 } as const
 
-/** An entry to open: a regular file unless given. */
+/** An entry to open: a regular file unless given. A file that is made has the mode, less the mask of the process. */
 export interface Wanted extends Pick<JailPath, "path" | "target"> {
   readonly kind?: keyof typeof kinds
+  readonly mode?: number
 }
 
 /** The rules of paths, each with its breach as a message. */
@@ -118,9 +119,9 @@ export class Jail {
   }
 
   /** Opens an entry of an open folder without following a link. It is closed if its place is not below the root. */
-  async openIn(folder: OpenFolder, { kind = "file", path, target }: Wanted, flags: number): Promise<FileHandle> {
+  async openIn(folder: OpenFolder, { kind = "file", mode = 0o666, path, target }: Wanted, flags: number): Promise<FileHandle> {
     const all = flags | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-    const handle = await this.unlinked(path, open(folder.at(basename(target)), all, 0o666))
+    const handle = await this.unlinked(path, open(folder.at(basename(target)), all, mode))
     try {
       const { isAnchored, real } = await this.found()
       const place = isAnchored ? await placeOf(handle) : await this.unlinked(path, realpath(target))
@@ -147,13 +148,13 @@ export class Jail {
     }
   }
 
-  /** Creates a folder with those above it, durably. Each is made in its open parent. */
-  async make(path: string, real: string): Promise<void> {
+  /** Creates a folder with those above it, durably. Each is made in its open parent, with the mode less the mask of the process. */
+  async make(path: string, real: string, mode = 0o777): Promise<void> {
     const found = await ifPresent(this.within(path, real, async () => true))
     if (found === true) return
-    await this.make(path, dirname(real))
+    await this.make(path, dirname(real), mode)
     await this.within(path, dirname(real), async (parent) => {
-      await mkdir(parent.at(basename(real))).catch((error: unknown) => {
+      await mkdir(parent.at(basename(real)), { mode }).catch((error: unknown) => {
         if (codeOf(error) !== "EEXIST") throw error
       })
       await parent.sync()

@@ -43,10 +43,12 @@ export const create = async (jail: Jail, path: string, begun: Begun): Promise<Si
   if (await ifPresent(lstat(at.entry)) !== undefined) throw exists()
   const parent = dirname(at.target)
   const draft = draftOf(at, begun)
-  await jail.make(path, parent)
+  // A frame has all labels, so its folders and its file are for their owner alone from the first moment on.
+  await jail.make(path, parent, 0o700)
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC
-  const file = await jail.within(path, parent, (folder) => jail.openIn(folder, { path, target: join(parent, draft) }, flags))
-  // A frame has all labels.
+  const wanted = { path, target: join(parent, draft), mode: 0o600 }
+  const file = await jail.within(path, parent, (folder) => jail.openIn(folder, wanted, flags))
+  // That of an attempt before may have another mode.
   await file.chmod(0o600)
   return {
     write: async (bytes, position) => {

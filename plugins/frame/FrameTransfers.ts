@@ -21,6 +21,13 @@ interface Frame {
   idle: ReturnType<typeof setTimeout> | undefined
 }
 
+/** The bytes of a frame, the place that takes them, and the abort of its begin. */
+export interface Source {
+  readonly pieces: AsyncGenerator<Uint8Array>
+  readonly create: () => Promise<Sink>
+  readonly signal: AbortSignal
+}
+
 /** The refusal of a request that comes before another one. */
 const early = (reason: string): Channel.ChannelError => Channel.fail("io/invalid", reason, { errno: -22 })
 
@@ -31,22 +38,50 @@ const keyOf = ({ of, space }: Begun): string => `${space} ${of}`
  */
 export class FrameTransfers {
   private readonly open = new Map<string, Frame>()
+  /** The newest begin of each frame. */
+  private readonly beginning = new Map<string, Promise<Known>>()
+  private isClosed = false
 
-  /** Begins a frame, again if an attempt before did. */
-  async begin(begun: Begun, pieces: AsyncGenerator<Uint8Array>, create: () => Promise<Sink>): Promise<Known> {
+  /**
+   * Begins a frame, again if an attempt before did. An attempt that was aborted may be under way still: it ends first, since both
+   * write one file. One that is aborted leaves nothing.
+   */
+  async begin(begun: Begun, source: Source): Promise<Known> {
+    const key = keyOf(begun)
+    const before = this.beginning.get(key) ?? Promise.resolve()
+    const own = before.then(() => undefined, () => undefined).then(() => this.beginAlone(begun, source))
+    this.beginning.set(key, own)
+    try {
+      return await own
+    } finally {
+      if (this.beginning.get(key) === own) this.beginning.delete(key)
+    }
+  }
+
+  private async beginAlone(begun: Begun, { create, pieces, signal }: Source): Promise<Known> {
     await this.drop(begun)
-    if (this.open.size >= MOST) throw Channel.fail("io/busy", `${MOST} frames are in progress`, { errno: -11, retryable: true })
-    const spans = new Spans(pieces)
-    const frame: Frame = { sink: await create(), spans, idle: undefined }
+    signal.throwIfAborted()
+    if (this.isClosed) throw early("the channel is closed")
+    // This one is among those that begin.
+    if (this.open.size + this.beginning.size > MOST) {
+      throw Channel.fail("io/busy", `${MOST} frames are in progress`, { errno: -11, retryable: true })
+    }
+    const frame: Frame = { sink: await create(), spans: new Spans(pieces), idle: undefined }
     this.open.set(keyOf(begun), frame)
     this.rest(begun, frame)
+    const stop = (): void => frame.spans.stop()
+    signal.addEventListener("abort", stop)
     try {
-      await spans.until(AHEAD)
+      signal.throwIfAborted()
+      await frame.spans.until(AHEAD)
+      signal.throwIfAborted()
     } catch (error) {
       await this.drop(begun)
       throw error
+    } finally {
+      signal.removeEventListener("abort", stop)
     }
-    return spans.known
+    return frame.spans.known
   }
 
   /** Writes a span, once. Returns its size beside the spans that are there by then. */
@@ -79,8 +114,10 @@ export class FrameTransfers {
     return true
   }
 
-  /** Drops all frames. */
+  /** Drops all frames, also those that begin. */
   async close(): Promise<void> {
+    this.isClosed = true
+    await Promise.allSettled(this.beginning.values())
     for (const key of this.open.keys()) {
       const [space = "", of = ""] = key.split(" ")
       await this.drop({ space, of })

@@ -24,6 +24,7 @@ export class Spans {
   private readonly held = new Map<number, Uint8Array>()
   private made = 0
   private isWhole = false
+  private isStopped = false
   /** The bytes of a piece that did not fit into the newest span. */
   private left: Uint8Array = new Uint8Array()
   private making: Promise<void> = Promise.resolve()
@@ -44,7 +45,7 @@ export class Spans {
   /** Makes spans until there are so many, or all. One call makes spans at a time. */
   async until(count: number): Promise<void> {
     const making = this.making.then(async () => {
-      while (!this.isWhole && this.made < count) await this.make()
+      while (!this.isWhole && !this.isStopped && this.made < count) await this.make()
     })
     // Each call hears of a failure by itself.
     this.making = making.catch(() => undefined)
@@ -66,8 +67,14 @@ export class Spans {
     this.held.delete(seq)
   }
 
+  /** Makes no further span. */
+  stop(): void {
+    this.isStopped = true
+  }
+
   /** Ends the frame. */
   async close(): Promise<void> {
+    this.stop()
     this.held.clear()
     await this.pieces.return(undefined)
   }

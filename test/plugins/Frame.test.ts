@@ -127,15 +127,85 @@ describe("The channel frame", () => {
     const folder = yield* SqliteFolder.folder
     const jail = new Jail(folder, "frame")
     yield* Effect.promise(async () => {
-      const create = (of: string) => FrameSink.create(jail, "a", { space: "x", of })
+      const create = (of: string) => FrameSink.create(jail, "deep/er/a", { space: "x", of })
       const [one, two] = [await create("1"), await create("2")]
       await one.write(new Uint8Array([1]), 0)
       await one.finish()
       assert.strictEqual(await two.finish().catch((error: { readonly code: string }) => error.code), "io/exists")
       await two.drop()
     })
-    assert.deepStrictEqual([...readFileSync(`${folder}/a`)], [1])
-    assert.strictEqual(statSync(`${folder}/a`).mode & 0o777, 0o600)
-    assert.deepStrictEqual(readdirSync(folder), ["a"])
+    assert.deepStrictEqual([...readFileSync(`${folder}/deep/er/a`)], [1])
+    const modes = ["deep", "deep/er", "deep/er/a"].map((path) => statSync(`${folder}/${path}`).mode & 0o777)
+    assert.deepStrictEqual(modes, [0o700, 0o700, 0o600])
+    assert.deepStrictEqual(readdirSync(`${folder}/deep/er`), ["a"])
   }))
+})
+
+describe("The begin of a frame", () => {
+  const begun = { space: "x", of: "1" }
+
+  /** Frames over a place that notes its calls, whose creation waits for `made`. Each attempt has a name. */
+  const attempts = (made: Promise<void> = Promise.resolve()) => {
+    const log: Array<string> = []
+    const frames = new FrameTransfers()
+    const begin = (name: string, signal: AbortSignal) => {
+      const pieces = async function*() {
+        try {
+          for (let n = 0; n < 9; n++) {
+            log.push(`${name} makes`)
+            yield new Uint8Array(SPAN)
+            await made
+          }
+        } finally {
+          log.push(`${name} is over`)
+        }
+      }
+      const create = async (): Promise<FrameSink.Sink> => {
+        log.push(`${name} creates`)
+        await made
+        return { write: async () => {}, finish: async () => {}, drop: async () => void log.push(`${name} drops`) }
+      }
+      const ended = (error: unknown): unknown => (error as Error).message
+      return frames.begin(begun, { pieces: pieces(), create, signal }).then(({ spans }) => spans, ended)
+    }
+    return { begin, frames, log }
+  }
+
+  it("leaves nothing once it is aborted, and the next attempt begins after it has ended", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { begin, log } = attempts(promise)
+    const first = new AbortController()
+    const one = begin("one", first.signal)
+    const two = begin("two", new AbortController().signal)
+    while (!log.includes("one creates")) await Promise.resolve()
+    first.abort(new Error("it took too long"))
+    resolve()
+    assert.deepStrictEqual([await one, await two], ["it took too long", 4])
+    const at = log.indexOf("two creates")
+    assert.deepStrictEqual(log.slice(0, at), ["one creates", "one drops"])
+    assert.notInclude(log.slice(at), "two drops")
+  })
+
+  it("stops the making of its spans where it is aborted meanwhile", async () => {
+    const { begin, log } = attempts()
+    const abort = new AbortController()
+    const began = begin("one", abort.signal)
+    while (!log.includes("one makes")) await Promise.resolve()
+    abort.abort(new Error("it took too long"))
+    assert.strictEqual(await began, "it took too long")
+    assert.deepStrictEqual(log.slice(-2), ["one is over", "one drops"])
+    assert.isBelow(log.filter((line) => line === "one makes").length, 4)
+  })
+
+  it("ends with its channel, also one under way, and a closed channel begins none", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { begin, frames, log } = attempts(promise)
+    const began = begin("one", new AbortController().signal)
+    while (!log.includes("one creates")) await Promise.resolve()
+    const closed = frames.close()
+    resolve()
+    await Promise.all([began, closed])
+    assert.deepStrictEqual(log.slice(-2), ["one is over", "one drops"])
+    assert.match(String(await begin("two", new AbortController().signal)), /is closed/)
+  })
 })
