@@ -84,8 +84,9 @@ describe("The scripts of package.json", () => {
   it("end after --help, and at a wrong option without a stack trace", async () => {
     const help = await run([node(), "test/scripts/run.mjs", "soak", "--help"])
     assert.strictEqual(help.code, 0)
-    assert.match(help.output, /^npm run soak -- \[--minutes MINUTES\] \[--seed N\]\n/)
+    assert.match(help.output, /^npm run soak -- \[--minutes MINUTES\] \[--seed N\] \[--watchers N\]\n/)
     const wrong = await run([node(), "test/scripts/run.mjs", "soak", "--second", "3"])
-    assert.deepStrictEqual([wrong.code, wrong.output], [2, "npm run soak has no option --second; it has --minutes, --seed, --help\n"])
+    const told = "npm run soak has no option --second; it has --minutes, --seed, --watchers, --help\n"
+    assert.deepStrictEqual([wrong.code, wrong.output], [2, told])
   })
 })
