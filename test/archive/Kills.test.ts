@@ -22,8 +22,8 @@ const left = (root: string, frame: Uint8Array) => {
   return Effect.as(Kills.inFolder(folder, (kernel) => Kills.send(kernel, frame), Kills.tellingWrites(keep)), { folders, folder })
 }
 
-describe("N33 an import whose process ends", () => {
-  it.live("at any write has left the whole space or none, goes on, and is removed after an hour without a part", () =>
+describe("An import whose process ends", () => {
+  it.live("N33 at any write has left the whole space or none, goes on, and is removed after an hour without a part", () =>
     Effect.gen(function*() {
       const root = yield* SqliteFolder.folder
       const frame = yield* Kills.frame
@@ -50,7 +50,7 @@ describe("N33 an import whose process ends", () => {
       assert.deepStrictEqual([...seen].sort(), ["space/importing", "space/unknown", "whole"])
     }).pipe(Effect.scoped))
 
-  it.live("by kill -9 of a process leaves the same", () =>
+  it.live("N33 by kill -9 of a process leaves the same", () =>
     Effect.gen(function*() {
       const root = yield* SqliteFolder.folder
       const frame = yield* Kills.frame

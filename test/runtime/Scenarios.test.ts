@@ -24,6 +24,7 @@ const all = [
   "test/frame/Frame.test.ts",
   "test/archive/Content.test.ts",
   "test/archive/Copy.test.ts",
+  "test/archive/Kills.test.ts",
   "test/plugins/Frame.test.ts",
   ...others
 ]
