@@ -114,20 +114,31 @@ class Export {
     if (this.since === undefined) yield* this.cells()
     this.pin.pass()
     yield* this.journal()
-    for (const rows of this.pin.queue()) {
-      for (const row of rows) yield* this.row("queue", row)
-      await this.pin.rest()
-    }
-    for (const rows of this.pin.receipts(this.since?.beat ?? -1)) {
-      for (const row of rows) if (this.isTaken(row)) yield* this.row("receipt", row)
-      await this.pin.rest()
-    }
+    yield* this.pages("queue", this.pin.queue())
+    yield* this.pages("receipt", this.pin.receipts(this.since?.beat ?? -1), (row) => this.isTaken(row))
     for (const row of this.pin.observations()) {
       yield* this.row("observation", row)
       await this.pin.rest()
     }
     for (const hash of [...this.content].sort()) yield* this.contentOf(hash)
     yield* await this.writer.seal(this.signer)
+  }
+
+  /** The rows of pages. A page has more rows than a step, and may have none. */
+  private async *pages<T extends Row.RowType>(
+    type: T,
+    pages: Iterable<ReadonlyArray<Row.Rows[T]>>,
+    isTaken: (row: Row.Rows[T]) => boolean = () => true
+  ): AsyncGenerator<Chunk> {
+    for (const rows of pages) {
+      for (const row of rows) {
+        if (!isTaken(row)) continue
+        yield* this.row(type, row)
+        const pause = this.pin.rest()
+        if (pause !== undefined) await pause
+      }
+      await this.pin.rest()
+    }
   }
 
   private isTaken({ beat, digest }: ReceiptRow): boolean {

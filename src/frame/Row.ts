@@ -74,15 +74,24 @@ const queue: Form<QueueRow> = {
 }
 
 const receipt: Form<ReceiptRow> = {
-  write: ({ beat, digest, enzyme, id, own }) => [JSON.stringify([beat, id, enzyme]), JSON.stringify({ digest, own })],
+  write: ({ beat, digest, enzyme, id, label, own }) => [JSON.stringify([beat, id, enzyme]), JSON.stringify({ digest, own, label })],
   read: (key, text) => {
     const place = json(key)
     const rest = json(text)
     if (!Array.isArray(place) || typeof rest !== "object" || rest === null) return undefined
     const [beat, id, enzyme] = place as ReadonlyArray<unknown>
-    const { digest, own } = rest as { readonly digest?: unknown; readonly own?: unknown }
+    const { digest, label, own } = rest as { readonly digest?: unknown; readonly label?: unknown; readonly own?: unknown }
     if (!Number.isSafeInteger(beat) || !isText(id) || !isText(enzyme) || !isAbsentOrText(digest) || !isAbsentOrText(own)) return undefined
-    return { id, enzyme, beat: beat as number, ...digest === undefined ? {} : { digest }, ...own === undefined ? {} : { own } }
+    if (label !== undefined && !(Array.isArray(label) && label.every(isText))) return undefined
+    // The label outlives the journal row of the event, so a copy without it would show the receipt to all.
+    return {
+      id,
+      enzyme,
+      beat: beat as number,
+      ...digest === undefined ? {} : { digest },
+      ...own === undefined ? {} : { own },
+      ...label === undefined ? {} : { label: label as ReadonlyArray<string> }
+    }
   }
 }
 

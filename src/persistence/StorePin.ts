@@ -19,6 +19,40 @@ type Rows = Pick<Backend, "anchor" | "everyReceipt" | "holds" | "observation" | 
 /** The characters of a row beside its texts, as a copy counts them. */
 const ROW = 64
 
+/** Copied rows in their order. They mostly come in it, so an addition costs the search for its place. */
+class Copies<Row> {
+  private readonly rows: Array<Row> = []
+  private readonly compare: (a: Row, b: Row) => number
+
+  constructor(compare: Copies<Row>["compare"]) {
+    this.compare = compare
+  }
+
+  add(row: Row): void {
+    this.rows.splice(this.placeAfter(row), 0, row)
+  }
+
+  /** At most `limit` rows after one, up to another. */
+  between(after: Row | undefined, last: Row | undefined, limit = Infinity): ReadonlyArray<Row> {
+    const from = after === undefined ? 0 : this.placeAfter(after)
+    const to = last === undefined ? this.rows.length : this.placeAfter(last)
+    return this.rows.slice(from, Math.min(to, from + limit))
+  }
+
+  private placeAfter(row: Row): number {
+    let [low, high] = [0, this.rows.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const found = this.rows[middle]
+      if (found !== undefined && this.compare(found, row) <= 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+const bySeq = (a: Pick<QueueRow, "seq">, b: Pick<QueueRow, "seq">): number => a.seq - b.seq
+
 /**
  * The pinned state of one store.
  */
@@ -31,10 +65,12 @@ export class StorePin implements PinnedRows {
   size = 0
   private readonly rows: Rows
   private readonly lastSeq: number
-  /** The former row under each number, node and id that a later batch changed. */
-  private readonly queued = new Map<number, QueueRow | undefined>()
+  /** The numbers, nodes and ids that a later batch changed, and the former rows. */
+  private readonly queued = new Set<number>()
+  private readonly queuedRows = new Copies<QueueRow>(bySeq)
   private readonly observed = new Map<string, string | undefined>()
-  private readonly replaced = new Map<string, ReceiptRow>()
+  private readonly replaced = new Set<string>()
+  private readonly replacedRows = new Copies<ReceiptRow>(ReceiptOrder.compare)
   private readonly came = new Set<string>()
 
   constructor(rows: Rows, lastSeq: number, release: () => void) {
@@ -66,8 +102,10 @@ export class StorePin implements PinnedRows {
   private keepQueued(seq: number): void {
     if (seq > this.lastSeq || this.queued.has(seq)) return
     const [row] = this.rows.queued(seq, 1)
-    this.queued.set(seq, row?.seq === seq ? row : undefined)
-    if (row?.seq === seq) this.size += ROW + row.text.length
+    this.queued.add(seq)
+    if (row?.seq !== seq) return
+    this.queuedRows.add(row)
+    this.size += ROW + row.text.length
   }
 
   private keepObservation(node: string): void {
@@ -82,7 +120,8 @@ export class StorePin implements PinnedRows {
     if (this.replaced.has(key)) return
     const row = this.rows.receipts(id).find((row) => row.enzyme === enzyme)
     if (row === undefined || row.beat === beat) return
-    this.replaced.set(key, row)
+    this.replaced.add(key)
+    this.replacedRows.add(row)
     this.size += ROW + key.length
   }
 
@@ -90,10 +129,11 @@ export class StorePin implements PinnedRows {
   *queue(): Iterable<ReadonlyArray<QueueRow>> {
     for (let after = -1; ;) {
       const page = this.rows.queue(after, PAGE)
-      const last = page.length < PAGE ? Infinity : page.at(-1)!.seq
+      const copies = this.queuedRows.between({ seq: after, text: "" }, undefined, PAGE)
+      // The next page has the rest of the longer list.
+      const [last = Infinity] = [page, copies].flatMap((rows) => rows.length < PAGE ? [] : rows.at(-1)?.seq ?? []).sort((a, b) => a - b)
       const kept = page.filter(({ seq }) => seq <= this.lastSeq && !this.queued.has(seq))
-      for (const [seq, row] of this.queued) if (row !== undefined && seq > after && seq <= last) kept.push(row)
-      yield kept.sort((a, b) => a.seq - b.seq)
+      yield [...kept, ...copies].filter(({ seq }) => seq <= last).sort(bySeq)
       if (last >= this.lastSeq) return
       after = last
     }
@@ -114,11 +154,11 @@ export class StorePin implements PinnedRows {
       row.beat <= head && row.beat > after && (done === undefined || ReceiptOrder.compare(row, done) > 0)
     for (const page of this.rows.everyReceipt(after)) {
       const last = page.at(-1)
-      const copies = last === undefined ? [] : [...this.replaced.values()].filter((row) => ReceiptOrder.compare(row, last) <= 0)
+      const copies = last === undefined ? [] : this.replacedRows.between(done, last)
       const rows = ReceiptOrder.sorted([...page, ...copies].filter(isLeft))
       yield rows
       done = last ?? done
     }
-    yield ReceiptOrder.sorted([...this.replaced.values()].filter(isLeft))
+    yield ReceiptOrder.sorted(this.replacedRows.between(done, undefined).filter(isLeft))
   }
 }

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber, FileSystem, PlatformError, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Enzyme } from "systole"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -261,6 +261,31 @@ describe("Scheduled backups", () => {
       yield* pass
       assert.strictEqual(age(), 60, "the age is that of the first look")
       rmSync(join(root, "backups"))
+      yield* TestClock.adjust(5 * minute)
+      yield* pass
+      assert.deepStrictEqual([files("a"), files("b")], [["000001-0000"], ["000001-0000"]])
+    })))
+
+  it.effect("on a full disk are told by its code, leave no half file, and go on once there is room", () =>
+    over(({ beat, files, root, schedule, told }) => Effect.gen(function*() {
+      for (const space of ["a", "b"]) yield* beat(space)
+      const fs = yield* FileSystem.FileSystem
+      const cause = Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
+      const full = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "writeAll", cause })
+      let room = 1000
+      const small = FileSystem.FileSystem.of({
+        ...fs,
+        open: (path, options) => Effect.map(fs.open(path, options), (file) => Object.assign(Object.create(file) as FileSystem.File, {
+          writeAll: (bytes: Uint8Array) => Effect.suspend(() => (room -= bytes.length) < 0 ? Effect.fail(full) : file.writeAll(bytes))
+        }))
+      })
+      const folder = yield* Effect.provideService(BackupFolder.make(join(root, "backups"), hash), FileSystem.FileSystem, small)
+      const { pass } = schedule({ folder })
+      yield* pass
+      assert.deepStrictEqual(told.map(({ code, space }) => [code, space]), [["backup/failed", "a"]])
+      assert.match(told[0]?.message ?? "", /backup\/io.*ENOSPC.*room on its disk/s)
+      assert.deepStrictEqual([files("a"), files("b")], [[], []])
+      room = Infinity
       yield* TestClock.adjust(5 * minute)
       yield* pass
       assert.deepStrictEqual([files("a"), files("b")], [["000001-0000"], ["000001-0000"]])

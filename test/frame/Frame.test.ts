@@ -241,7 +241,7 @@ describe("A row of a store", () => {
     cell: [{ key: "/data/a", text: "{\"n\":1}" }],
     journal: [{ beat: 0, clock: 12, hash: "ab".repeat(32), text: "{}\n\nx" }],
     queue: [{ seq: 0, text: "" }, { seq: 4, id: "my\nid", text: "a\nb" }],
-    receipt: [{ id: "1.0.0", enzyme: "", beat: 4 }, { id: "ff", enzyme: "e", beat: 0, digest: "d", own: "o" }],
+    receipt: [{ id: "1.0.0", enzyme: "", beat: 4 }, { id: "ff", enzyme: "e", beat: 0, digest: "d", own: "o", label: ["a"] }],
     observation: [{ node: "total", text: "{}" }]
   }
   it("is the same after a frame", async () => {
@@ -256,7 +256,8 @@ describe("A row of a store", () => {
     const wrong: ReadonlyArray<readonly [Row.RowType, string, string]> = [
       ["journal", "x", `1 ${"a".repeat(64)}\n`], ["journal", "1", "text"], ["journal", "1", `-1 ${"a".repeat(64)}\n`],
       ["queue", "1", "text"], ["queue", "01", "null\n"], ["queue", "1", "7\ntext"],
-      ["receipt", "1", "{}"], ["receipt", "[1,2,3]", "{}"], ["receipt", "[1,\"a\",\"b\"]", "{\"digest\":1}"]
+      ["receipt", "1", "{}"], ["receipt", "[1,2,3]", "{}"], ["receipt", "[1,\"a\",\"b\"]", "{\"digest\":1}"],
+      ["receipt", "[1,\"a\",\"b\"]", "{\"label\":\"a\"}"], ["receipt", "[1,\"a\",\"b\"]", "{\"label\":[1]}"]
     ]
     for (const [type, key, text] of wrong) {
       assert.throws(() => Row.read(type, { key, bytes: new TextEncoder().encode(text) }), /is no row of type/)

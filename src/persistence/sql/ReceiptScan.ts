@@ -16,7 +16,7 @@ import type { SqlRows } from "./SqlRows.ts"
 const PAGE = 256
 
 /** The most rows of many receipts that one step opens, unless more begin at one beat. */
-const OPEN = 2
+const OPEN = 1
 
 /** A row of many receipts: its age and its first beat. */
 interface Pack {

@@ -80,6 +80,17 @@ export const pin: Group = {
       const all = [0, 1, 2, 3, 4].flatMap((n) => Array.from({ length: 100 }, (_, i) => `id${i}`).sort().map((id) => `${n} ${id} e${n}`))
       same(found, all)
     })),
+  "reads the queue in short pages after all of it was handled": () =>
+    using("shop", (store) => Effect.gen(function*() {
+      const numbers = Array.from({ length: 500 }, (_, seq) => seq)
+      yield* write(store, beat(0, { queued: numbers.map((seq) => ({ seq, text: `s${seq}` })) }))
+      const pinned = store.pin(499)
+      yield* write(store, beat(1, { dequeued: numbers.toReversed() }))
+      const pages = [...pinned.queue()]
+      same(pages.flat().map(({ seq }) => seq), numbers)
+      holds(pages.every(({ length }) => length <= 128), "a page has more rows than two of the store")
+      pinned.release()
+    })),
   "reads the receipts after a beat, with a digest and without one": () =>
     using("shop", (store) => Effect.gen(function*() {
       for (let n = 0; n < 8; n++) {
