@@ -179,11 +179,13 @@ describe("Scheduled backups", () => {
       const names = Array.from({ length: 1000 }, (_, n) => `s${n}`)
       const end = { beat: 7, hash: "0123456789abcdef" }
       const file = BackupName.write({ chain: 1, n: 0, end, at: Date.UTC(2025, 0, 1), isEncrypted: false })
-      for (const name of names) {
+      for (const name of changed) {
         mkdirSync(join(root, "backups", name), { recursive: true })
         writeFileSync(join(root, "backups", name, file), "")
+        yield* beat(name)
       }
-      for (const name of changed) yield* beat(name)
+      const list: BackupFolder.BackupFolder["list"] = (name) =>
+        changed.includes(name) ? folder.list(name) : Effect.succeed(BackupName.all([file]))
       const opened: Array<string> = []
       let looks = 0
       const kernel: Parts["kernel"] = {
@@ -199,7 +201,7 @@ describe("Scheduled backups", () => {
           return app.kernel.space(name, options)
         })
       }
-      const { pass } = schedule({ kernel })
+      const { pass } = schedule({ kernel, folder: { ...folder, list } })
       yield* pass
       assert.deepStrictEqual([looks, opened, told], [1000, changed, []])
       assert.deepStrictEqual(files("s500"), ["000001-0000", "000002-0000"])

@@ -15,11 +15,11 @@ import { type Server, start } from "../scripts/Server.ts"
 import * as Random from "../support/Random.ts"
 
 /** The cells of the space, and the characters of each: a backup of them is written for long enough to be met. */
-const CELLS = 30
+const CELLS = 12
 const VALUE = 200_000
 
 /** The most changes of a file before its writer is killed. */
-const CHANGES = 20
+const CHANGES = 8
 
 /** Older than a file that its process still writes, in seconds. */
 const LEFT = 3 * 3600
