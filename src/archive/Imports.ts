@@ -85,7 +85,11 @@ export class Imports {
   ): Effect.Effect<ImportProgress, E | ImportError> {
     const fed = (session: Session): Effect.Effect<ImportProgress, E | ImportError> => Effect.gen({ self: this }, function*() {
       const { importer } = session
-      if (importer.frame !== frame || importer.next !== from) return placeOf(importer)
+      if (importer.frame !== frame || importer.next !== from) {
+        // A host that answers before it has the body may close the connection under its sender.
+        yield* Effect.ignore(Stream.runDrain(bytes))
+        return placeOf(importer)
+      }
       const run = Effect.runPromiseWith(yield* Effect.context<never>())
       const sender: Sender = (from, hash) => this.contentOf(run, from, mayRead(from) && from !== space ? hash : undefined)
       // An interruption waits until the bytes that came are taken: between two of its steps, an importer cannot go on.

@@ -34,7 +34,8 @@ export type Fork = (effect: Effect.Effect<void>) => Fiber.Fiber<void>
 /** The choices of a host. */
 export interface Options<S> {
   readonly kind: ArchiveFull["kind"]
-  readonly fork: Fork
+  /** Absent on a host that its platform takes out of memory when it is idle: a timer would keep it there. */
+  readonly fork: Fork | undefined
   /** The most sessions at once. */
   readonly limit: () => number
   /** Whether a session may end in favour of another one: its client loses nothing. */
@@ -49,7 +50,7 @@ interface Held<S> {
 }
 
 /**
- * The sessions of one host. Each ends by itself {@link IDLE} after its newest request.
+ * The sessions of one host. Each ends {@link IDLE} after its newest request, or with the host.
  */
 export class Sessions<S> {
   private readonly options: Options<S>
@@ -95,7 +96,7 @@ export class Sessions<S> {
     this.held.delete(space)
     this.held.set(space, held)
     held.idle?.interruptUnsafe()
-    held.idle = this.options.fork(Effect.andThen(Effect.sleep(IDLE), Effect.suspend(() => this.end(space, session))))
+    held.idle = this.options.fork?.(Effect.andThen(Effect.sleep(IDLE), Effect.suspend(() => this.end(space, session))))
   }
 
   /** Ends the session of a space, and releases its resources. */

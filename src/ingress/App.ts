@@ -98,6 +98,8 @@ export interface Options extends ConfiguredAccess.Rules {
   readonly charges?: Pick<RateLimit.Parts, "addressOf" | "rates"> | undefined
   /** The address of a caller, on a host that limits rates elsewhere. */
   readonly addressOf?: RateLimit.AddressOf | undefined
+  /** Whether the platform takes the host out of memory when it is idle. */
+  readonly isEvicted?: boolean | undefined
   /** Enables the routes that step through a space. */
   readonly debug?: boolean | undefined
 }
@@ -139,7 +141,8 @@ export const make = (services: Services, options: Options): App => {
   const counts = (by: number): void => telemetry.add("systole.streams", by)
   const stream = Sse.make(options.closing, { quota, report: table.report, runner, counts })
   const context = {
-    ...services, signer: services.signer, runner, stream, transfers: new Transfers({ runner }), isDebugged: options.debug === true
+    ...services, signer: services.signer, runner, stream, transfers: new Transfers({ runner }), isDebugged: options.debug === true,
+    isEvicted: options.isEvicted === true
   }
   runtimeRoutes(table, services, ConfiguredAccess.make(options))
   spaceRoutes(table, context, slices)

@@ -30,14 +30,14 @@ type Wanted = ReturnType<typeof Endpoints.importQuery>["Type"]
 /** @throws RequestRefused */
 const wantedOf = ({ url }: Request): Wanted => queryOf(Endpoints.importQuery, Object.fromEntries(new URL(url).searchParams)) as Wanted
 
-type Context = Pick<RouteContext, "hash" | "kernel" | "runner" | "signer">
+type Context = Pick<RouteContext, "hash" | "isEvicted" | "kernel" | "runner" | "signer">
 
 /**
  * Adds the routes to a table.
  */
-export const routes = (table: SpaceTable, { hash, kernel, runner, signer }: Context): void => {
+export const routes = (table: SpaceTable, { hash, isEvicted, kernel, runner, signer }: Context): void => {
   const fork: Fork = (effect) => runner.background(effect, { failed: table.report })
-  const host = { fork, limit: () => kernel.limits.archiveSessions }
+  const host = { fork: isEvicted ? undefined : fork, limit: () => kernel.limits.archiveSessions }
   const exports = new Exports({ hash, signer }, host)
   const imports = new Imports({ kernel, hash }, host)
   table.ofSpace(Endpoints.exported, (space, { query: { content, from, history, since } }) =>

@@ -21,6 +21,8 @@ export interface RouteContext {
   /** Creates a response from a stream of events, on the quota of a reader or of the operator. */
   readonly stream: Sse.Answer
   readonly transfers: Transfers
+  /** Whether the platform takes this host out of memory when it is idle, so that it keeps no timer. */
+  readonly isEvicted: boolean
   /** Whether this is a development server, which has the routes of the debugger. */
   readonly isDebugged: boolean
 }

@@ -115,6 +115,11 @@ export class Kernel extends Context.Service<Kernel, {
    * when the store closes: with the scope, or before, when the import is removed.
    */
   readonly importing: (name: string, ended?: Effect.Effect<void>) => Effect.Effect<PlacedStore, PersistenceError, Scope.Scope>
+  /**
+   * Opens a space whose work is due. An unfinished import is removed instead, after an hour without a part. Returns whether the space is
+   * open.
+   */
+  readonly wake: (name: string) => Effect.Effect<boolean, PersistenceError>
   /** The spaces that stopped by themselves or could not be opened, until they open again. */
   readonly stops: Effect.Effect<ReadonlyArray<Stop>>
   /** Reads when each space has its next work. Due spaces are opened at once, in the background. */
@@ -196,6 +201,7 @@ export class Kernel extends Context.Service<Kernel, {
         remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
         importing: (name, ended = Effect.void) => spaces.importing(name, ended),
+        wake: (name) => Effect.map(spaces.openDue(name), (opened) => opened !== undefined),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,
         ...registrar({ runs, registry, nodes, scheduled: spaces.scheduled, wake: () => spaces.wake() }),

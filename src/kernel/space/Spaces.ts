@@ -86,7 +86,7 @@ export class Spaces {
       lifetime.retire()
     } })
     const { behindMillis } = settings.limits
-    this.due = new DueSpaces({ host, turn, behindMillis, reporter, open: (name) => this.imports.around(name, this.openAlone(name, false)) })
+    this.due = new DueSpaces({ host, turn, behindMillis, reporter, open: (name) => this.openDue(name) })
     const wake = (name: string, moment: number): void => this.due.set(name, moment)
     const alone = Semaphore.withPermits(this.opening, 1)
     const remove = (name: string): Effect.Effect<void, PersistenceError> => this.remove(name)
@@ -107,6 +107,11 @@ export class Spaces {
   find(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     const known = this.opened(name)
     return known === undefined ? this.request(name, create) : Effect.succeed(known)
+  }
+
+  /** Opens a space whose work is due. An unfinished import is looked at instead. */
+  openDue(name: string): Effect.Effect<OpenSpace | void, PersistenceError> {
+    return this.imports.around(name, this.openAlone(name, false))
   }
 
   /** Opens a space that nobody waits for, after the host's turn, unless the kernel ends before. */

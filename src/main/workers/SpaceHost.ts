@@ -24,6 +24,7 @@ import { StreamQuota } from "../../ingress/wire/StreamQuota.ts"
 import * as WorkerToken from "../../ingress/access/WorkerToken.ts"
 import { CurrentCursorKey } from "../../kernel/model/CursorKey.ts"
 import { CurrentHolds, type Holds } from "../../kernel/model/Holds.ts"
+import { GIVEN_UP } from "../../kernel/model/Arrived.ts"
 import { KernelSettings } from "../../kernel/model/Limits.ts"
 import { SpaceStopped } from "../../kernel/model/SpaceError.ts"
 import * as SpaceMode from "../../kernel/model/SpaceMode.ts"
@@ -147,6 +148,8 @@ export class SpaceHost {
       const { alarm, due, kernel, runner } = await this.opened("alarm")
       alarm.ran()
       if (due() === undefined) return alarm.again(undefined)
+      // An unfinished import is no space: the alarm after its end removes it.
+      if (!await runner.promise(kernel.wake(space))) return alarm.again(due() === undefined ? undefined : Date.now() + GIVEN_UP)
       const idle = Effect.flatMap(kernel.space(space, { create: false }), (space) => space.idle)
       // A space that a caller removes meanwhile has no work left.
       const done = Effect.catchIf(idle, (error) => error instanceof SpaceStopped && error.isRemoved === true, () => Effect.void)
@@ -237,7 +240,8 @@ export class SpaceHost {
     const { fetch, take } = App.make({ slices, kernel, hash, signer }, {
       quota, tokens: { set: tokens, sessions }, bearer, full: () => this.full, token, readers, loopback: false, pages: {},
       reporter: Context.get(context, CurrentReporter), telemetry,
-      public: open, charges: { rates: new Rates(rates, Date.now), addressOf }, addressOf, closing: new AbortController().signal
+      public: open, charges: { rates: new Rates(rates, Date.now), addressOf }, addressOf, isEvicted: true,
+      closing: new AbortController().signal
     })
     // A call finds an alarm that was lost.
     const next = by === "call" ? due() : undefined
@@ -288,7 +292,7 @@ export class SpaceHost {
     return context
   })
 
-  /** Enters a space into the directory before its store is created, and removes it after its data. */
+  /** Enters a space into the directory before its store is created, or once its import is whole, and removes it after its data. */
   private listed(persistence: Layer.Layer<Persistence>, alarm: Alarm): Layer.Layer<Persistence> {
     const { env, settings: { proof }, space } = this.place
     const change = (verb: "add" | "remove") => Effect.tryPromise({
@@ -300,8 +304,10 @@ export class SpaceHost {
       ...inner,
       open: (name, options) => {
         const open = inner.open(name, options)
-        if (!options.create || name !== space) return open
-        return Effect.flatMap(inner.spaces, ([there]) => there !== undefined ? open : Effect.andThen(change("add"), open))
+        if (options.importing === true || name !== space) return open
+        const known = Effect.tap(open, (store) => store.arrival() === undefined ? Effect.void : change("add"))
+        if (!options.create) return known
+        return Effect.flatMap(inner.spaces, ([there]) => there !== undefined ? known : Effect.andThen(change("add"), open))
       },
       // A removal that failed before the directory was told is repeated, and finds no data.
       remove: (name) => Effect.flatMap(Effect.result(inner.remove(name)), (removed) => {
