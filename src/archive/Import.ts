@@ -12,7 +12,7 @@ import { concat } from "../cell/Bytes.ts"
 import { type FrameRecord, FrameReader, type Progress as ReaderProgress, type FrameEnd } from "../frame/FrameReader.ts"
 import { type FrameRefused, Refusal } from "../frame/FrameRefused.ts"
 import type * as Header from "../frame/Header.ts"
-import type * as Record from "../frame/Record.ts"
+import * as Record from "../frame/Record.ts"
 import * as Row from "../frame/Row.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
 import { cellsOf } from "../kernel/journal/JournalRecords.ts"
@@ -25,6 +25,7 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as StoreFormat from "../persistence/StoreFormat.ts"
 import * as Chain from "./Chain.ts"
 import * as ContentRecord from "./ContentRecord.ts"
+import * as DocumentCheck from "./DocumentCheck.ts"
 import * as ReferencedContent from "./ReferencedContent.ts"
 
 /** The bytes of records after which a group is stored. */
@@ -32,9 +33,6 @@ const GROUP = 524_288
 
 /** The most bytes that are read at once. */
 const SLICE = 262_144
-
-/** The most bytes of a divided record that is held as a whole: the text of a row, or of a module. */
-const MAX_HELD = 67_108_864
 
 /** The state of an importer between two records, or between two frames of a chain. */
 export interface Progress {
@@ -178,6 +176,8 @@ export class Import {
       const sealed = yield* this.checkEnd
       const { head, origin } = this.header
       yield* this.flush
+      const differs = yield* DocumentCheck.check(this.store, this.hash)
+      if (differs !== undefined) return yield* this.reader.refuse(differs)
       // An earlier version knows neither detached spaces nor the origins of signals.
       yield* this.store.raise({ format: StoreFormat.NEWEST, carried: StoreFormat.NEWEST })
       // A later frame of the chain may have brought it.
@@ -289,8 +289,8 @@ export class Import {
     const named = record.type === "content" ? contentIn(record.key) : undefined
     const isHeld = named === undefined || named.isCode || named.size !== undefined
     const content = isHeld ? undefined : { named, writer: this.store.writeBlob(), hasher: this.hash.start() }
-    if (content === undefined && record.total > MAX_HELD) {
-      throw new Refusal("frame/bounds", `"${record.key}" announces ${record.total} bytes, more than ${MAX_HELD}`)
+    if (content === undefined && record.total > Record.MAX_HELD) {
+      throw new Refusal("frame/bounds", `"${record.key}" announces ${record.total} bytes, more than ${Record.MAX_HELD}`)
     }
     return { record, held: [], content, offset: 0 }
   }

@@ -46,6 +46,9 @@ export const MAX_KEY = 65_536
 /** The most bytes of a divided record: 1 GiB. */
 export const MAX_TOTAL = 2 ** 30
 
+/** The most bytes of a divided record that a reader holds as a whole: the text of a row, or of a module. 64 MiB. */
+export const MAX_HELD = 67_108_864
+
 /** A record, whole in memory. */
 export interface Record {
   readonly type: Type

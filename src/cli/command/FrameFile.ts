@@ -18,7 +18,7 @@ import * as Encryption from "../../archive/Encryption.ts"
 import { concat } from "../../cell/Bytes.ts"
 import * as Redacted from "../../cell/Redacted.ts"
 import * as Chunk from "../../frame/Chunk.ts"
-import type { FrameRefused } from "../../frame/FrameRefused.ts"
+import { type FrameRefused, Refusal } from "../../frame/FrameRefused.ts"
 import { type FrameEnd, FrameReader, type FrameRecord } from "../../frame/FrameReader.ts"
 import * as Header from "../../frame/Header.ts"
 import * as Signature from "../../frame/Signature.ts"
@@ -276,13 +276,22 @@ export const within = Effect.fnUntraced(function*(
   return { isFolder: true, files, others }
 })
 
-/** Reads a whole frame, and hands its records on. Fails for a frame that is refused. */
+/** Reads a whole frame, and hands its records on. Fails for a frame that is refused, by its reader or by `see` with a `Refusal`. */
 export const read = Effect.fnUntraced(function*(path: string, see: (record: FrameRecord) => void) {
   const file = yield* open(path)
   const reader = new FrameReader(hash)
   const feed = Effect.fnUntraced(function*(bytes: Uint8Array) {
     for (let at = 0; at < bytes.length; at += SLICE) {
-      for (const record of yield* Effect.mapError(reader.feed(bytes.subarray(at, at + SLICE)), refusedFrame)) see(record)
+      const found = yield* Effect.mapError(reader.feed(bytes.subarray(at, at + SLICE)), refusedFrame)
+      yield* Effect.try({
+        try: () => {
+          for (const record of found) see(record)
+        },
+        catch: (error) => {
+          if (error instanceof Refusal) return refusedFrame(reader.refuse(error))
+          throw error
+        }
+      })
     }
   })
   yield* feed(file.opening.bytes)
