@@ -28,6 +28,11 @@ export class Heap<A> {
     return this.items.some(holds)
   }
 
+  /** All items, in no order. */
+  [Symbol.iterator](): Iterator<A> {
+    return this.items[Symbol.iterator]()
+  }
+
   push(item: A): void {
     const { compare, items } = this
     let place = items.push(item) - 1

@@ -16,6 +16,9 @@ const CONTROL = `${SPACE}/control` as const
 const CLOCK = `${SPACE}/clock` as const
 const DEBUG = `${SPACE}/debug` as const
 
+/** A list of kinds of work. */
+const DROPS = /^(?:requests|outbox|timers)(?:,(?:requests|outbox|timers)){0,2}$/
+
 /** The state of a whole space, and a page of its locks. */
 const status = () => Schema.Struct({
   /** `gated` while a pause or a shutdown is in progress. */
@@ -86,11 +89,61 @@ export const holds = {
   release: Endpoint.make("POST", `${CONTROL}/release`, { does: words("Releases a held space."), answer: status, effect: "controls" })
 }
 
-/** The release of a detached space. */
-export const releaseDetached = Endpoint.make("DELETE", `${SPACE}/detached`, {
+const DETACHED = `${SPACE}/detached` as const
+
+/** The kinds of work that wait in a detached space, and that its release may drop. */
+export const drops = ["requests", "outbox", "timers"] as const
+
+/** The most works that a list shows of one kind. */
+export const LEAVING = 20
+
+/** Waiting work of one kind: all that there is, the oldest date, and the first ones. */
+const leaving = () => Schema.Struct({
+  count,
+  /** The oldest date of one; absent without one. For delayed signals and schedules, the earliest due time. */
+  oldest: Schema.optionalKey(count),
+  /** The first 20. */
+  first: Schema.Array(Schema.Struct({
+    id: text,
+    /** Its channel and operation, its signal, or its enzyme. */
+    name: text,
+    /** The space that it is for. */
+    to: Schema.optionalKey(text),
+    date: Schema.optionalKey(count)
+  }))
+})
+
+/** The work that waits in a detached space. */
+export const detached = Endpoint.make("GET", DETACHED, {
   does: words(
-    "Releases an imported space: its requests, deliveries, timers and signals to other spaces go out."
+    "The work that goes out of a detached space at its release, by kind: how much, since when, and the first 20. `original` are the " +
+    "signals to other spaces that a copy has from its original, and never sends."
   ),
+  answer: () => Schema.Struct({
+    why: Schema.Literals(["copy", "restore"]),
+    from: text,
+    beat: count,
+    requests: leaving(),
+    outbox: leaving(),
+    timers: leaving(),
+    original: leaving()
+  }),
+  refusals: ["control/refused"]
+})
+
+/** The release of a detached space. */
+export const releaseDetached = Endpoint.make("DELETE", DETACHED, {
+  does: words(
+    "Releases an imported space: its requests, deliveries, timers and signals to other spaces go out. With `drop`, such as " +
+    "`requests,outbox,timers`, those of these kinds end: requests with `io/interrupted`, signals to other spaces as dead letters, and " +
+    "delayed signals as discarded."
+  ),
+  query: () => Schema.Struct({
+    drop: Schema.optionalKey(Schema.String.check(Schema.isPattern(DROPS)).annotate({
+      expected: "some of requests, outbox and timers, with commas between",
+      description: "requests,timers"
+    }))
+  }),
   answer: () => Schema.Struct({ beat: count }),
   refusals: ["control/refused", "inbox/full", "space/held"]
 })

@@ -133,6 +133,22 @@ export interface Quiescence<L extends Kinds> {
   abandon(beat: LedgerBeat<L>): void
 }
 
+/** Work that waits to leave a detached space. */
+export interface OutwardWork {
+  readonly id: string
+  readonly name: string
+  /** Its date, in milliseconds since 1970. */
+  readonly date: number
+}
+
+/** The work of a ledger that leaves the space. A detached space keeps it back. */
+export interface OutwardRule<L extends Kinds> {
+  /** All work that waits. */
+  waiting(state: L["State"], documents: Pick<CommittedState, "read">): Iterable<OutwardWork>
+  /** Ends all of it without its results; at the capture only. `since` is the newest beat that ran before the space was detached. */
+  drop(beat: LedgerBeat<L>, since: number): void
+}
+
 /** The consequences of a rollback for the records of a ledger, which stay as they are. */
 export interface RollbackRule<L extends Kinds> {
   /** The cell of the rollback's dossier that lists what was taken back, and the field with its lines. */
@@ -272,6 +288,7 @@ export interface Ledger<L extends Kinds = Kinds> {
   /** Whether work in progress belongs to a record of any ledger, by the key of its cell, so that the record does not expire. */
   holds?(state: L["State"], key: string): boolean
   readonly quiescence?: Quiescence<L>
+  readonly outward?: OutwardRule<L>
   readonly rollback?: RollbackRule<L>
   readonly resumption?: ResumptionRule<L>
   /** Makes the live half of an open space. */

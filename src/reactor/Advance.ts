@@ -9,7 +9,8 @@
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
-import type { Launcher } from "../ledger/Ledger.ts"
+import type { Launcher, OutwardWork } from "../ledger/Ledger.ts"
+import type { CommittedState } from "../stage/BeatClock.ts"
 import * as Due from "../stage/Due.ts"
 import type { RequestLaunch } from "../stage/Launches.ts"
 import * as Semantics from "../stage/Semantics.ts"
@@ -308,6 +309,29 @@ export const abandon = (beat: Beat): void => {
     if (Semantics.follows(beat.moment, "doubtIsRecorded")) undone(beat, open, request)
     else missed(beat, open, request)
     cancel(beat, open.rid, { writer: CAPTURE })
+  }
+}
+
+/** The open requests, by the dates at which they were made. */
+export function* waiting(state: OpenRequests.OpenRequests, documents: Pick<CommittedState, "read">): Generator<OutwardWork> {
+  for (const { oid, rid } of state.all()) {
+    const request = Requests.read(documents.read(Requests.address(oid, rid).key))
+    if (request === undefined) continue
+    yield { id: rid, name: `${request.channel} ${request.opcode}`, date: Requests.dateOf(request, documents) }
+  }
+}
+
+/** Ends all open requests of a space that was detached after a beat: its original may have asked those from before. */
+export const interrupt = (beat: Beat, since: number): void => {
+  const { code, errno } = INTERRUPTED.restarted
+  const end = { state: "fail", code, errno } as const
+  for (const open of [...beat.state.all()].toSorted((a, b) => Requests.bySubmission(a.rid, b.rid))) {
+    const request = newest(beat, open)
+    if (request === undefined) clear(beat, open)
+    if (request === undefined || Requests.isFinished(request)) continue
+    workOf(beat).aborted.push(open.rid)
+    const ended = request.issued_beat > since ? { ...request, ...end } : unanswered(beat, open, { request, end })
+    finish(beat, { open, request: ended, value: undefined }, CAPTURE)
   }
 }
 

@@ -206,6 +206,7 @@ export const requests = (reactor: Reactor["Service"]): Ledger<IoKinds> => ({
   committed: (beat) => committed(reactor.channels, beat),
   expiry,
   holds: (state, key) => state.hasRequests(Requests.dossierOf(key)),
+  outward: { waiting: Advance.waiting, drop: Advance.interrupt },
   quiescence: { isQuiet: (state) => state.isQuiet, abandon: Advance.abandon },
   rollback: { listed: ["taken", "requests"], nameOf: Requests.nameAt, takeBack: Advance.takeBack },
   live: (state: OpenRequests, host: LiveHost): LiveLedger<Output> => new LiveRequests(state, host, reactor)

@@ -164,6 +164,7 @@ export const trips: { readonly [K in Own]: Trip } = {
   "GET /v1/spaces/:space/export": ({ shop }) => shop.call("GET /export", { query: { history: "none" } }),
   "PUT /v1/spaces/:space/import/:id": ({ shop }) =>
     refused("space/exists", shop.call("PUT /import/:id", { params: { id: "abcdefgh" }, query: { from: 0 }, body: new Uint8Array([1]) })),
+  "GET /v1/spaces/:space/detached": ({ shop }) => refused("control/refused", shop.call("GET /detached")),
   "DELETE /v1/spaces/:space/detached": ({ shop }) => refused("control/refused", shop.call("DELETE /detached")),
   "POST /v1/spaces/:space/control/pause": ({ shop }) => shop.call("POST /control/pause"),
   "POST /v1/spaces/:space/control/rollback": ({ shop }) =>

@@ -20,6 +20,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   "systole restore home.frame home": "test/cli/Archive.test.ts",
   "systole import home.frame copy": "test/cli/Archive.test.ts",
   "systole space release copy": "test/cli/Archive.test.ts",
+  "systole space release copy --drop requests,timers": "test/cli/Archive.test.ts",
   "npm ci --omit=dev && npm run demo": "test/scripts/Demo.test.ts",
   "npm ci && npm test": ".ci/run",
   "npm ci && npm run ok": "test/scripts/Checks.test.ts",

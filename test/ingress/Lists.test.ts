@@ -53,6 +53,7 @@ const routes: Readonly<Record<string, ReadonlyArray<List>>> = {
   [`${SPACE}/dead/:id/:enzyme`]: [],
   [`${SPACE}/debug`]: [one()],
   [`${SPACE}/denials`]: [list("", 400)],
+  [`${SPACE}/detached`]: [],
   [`${SPACE}/export`]: [],
   [`${SPACE}/flows`]: [one()],
   [`${SPACE}/flows/:inst`]: [],

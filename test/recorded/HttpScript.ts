@@ -241,6 +241,8 @@ const archive: ReadonlyArray<Line> = [
   put("/v1/spaces/copy/import/none?from=0", "nothing"),
   put("/v1/spaces/copy/import/abcdefgh?from=x", "nothing"),
   put("/v1/spaces/copy/import/abcdefgh?from=0", "nothing"),
+  get(`${S}/detached`),
+  get("/v1/spaces/nobody/detached"),
   remove(`${S}/detached`),
   remove("/v1/spaces/nobody/detached"),
   remove(`${S}/store/journal?before=1`),

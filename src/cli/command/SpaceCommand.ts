@@ -10,6 +10,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import * as Stdio from "effect/Stdio"
 import * as Printable from "../../diagnostic/Printable.ts"
+import type { DetachedWork } from "../../kernel/view/DetachedList.ts"
 import type { ClockStatus, SpaceStatus, WaitingRow } from "../../kernel/view/Space.ts"
 import { CliFailure, exits } from "../CliFailure.ts"
 import { Client } from "../Client.ts"
@@ -124,9 +125,6 @@ const prune = Command.make("prune", {
     Command.withDescription("Remove the beats before one from the journal for good. The state stays, and no replay goes back beyond it")
   )
 
-/** The most waiting signals that are listed before a release. */
-const LISTED = 20
-
 const notReleased = (space: string): CliFailure =>
   new CliFailure({
     exit: exits.usage,
@@ -134,35 +132,68 @@ const notReleased = (space: string): CliFailure =>
     message: `Space "${space}" stays detached: nobody can be asked here, because the command has no terminal. Give --yes to release it`
   })
 
-/** Lists the first signals and runs that wait in a detached space, for the person who releases it. */
+/** The kinds of work that a detached space keeps back, as a list names them. */
+const KINDS = {
+  requests: "requests",
+  outbox: "signals to other spaces",
+  timers: "delayed signals and schedules",
+  original: "signals of the original, which are never sent"
+} as const
+
+/** The lines of one kind of work. */
+const leaving = (name: string, { count, first, oldest }: DetachedWork["requests"]): ReadonlyArray<string> => [
+  `${count} ${name}${oldest === undefined ? "" : `, the oldest of ${new Date(oldest).toISOString()}`}`,
+  ...Output.table(first.map(({ date, id, name, to = "" }) => ["", id, name, to, date === undefined ? "" : new Date(date).toISOString()])),
+  ...count > first.length ? [`  and ${count - first.length} more`] : []
+]
+
+/** Lists the work that waits in a detached space, for the person who releases it. */
 export const listed = Effect.fnUntraced(function*(space: string) {
   const { ask } = yield* Client
-  const { waiting } = yield* ask<{ readonly waiting: ReadonlyArray<WaitingRow> }>(`${SpaceArgument.path(space)}/waiting?limit=${LISTED}`)
-  const rows = Output.table(waiting.map(columns))
-  yield* Output.note([waiting.length === 0 ? "nothing waits" : `the first ${waiting.length} that wait:`, ...rows].join("\n"))
+  const work = yield* ask<DetachedWork>(`${SpaceArgument.path(space)}/detached`)
+  const lines = Object.entries(KINDS).flatMap(([kind, name]) => {
+    const found = work[kind as keyof typeof KINDS]
+    return found.count === 0 ? [] : leaving(name, found)
+  })
+  yield* Output.note(lines.length === 0 ? "nothing waits" : ["what waits:", ...lines].join("\n"))
 })
 
-/** Releases a detached space. */
-export const released = (space: string) =>
-  Client.use((client) => client.ask<{ readonly beat: number }>(`${SpaceArgument.path(space)}/detached`, { method: "DELETE" }))
+/** Releases a detached space. Work of the dropped kinds ends. */
+export const released = (space: string, drop = "") =>
+  Client.use((client) => client.ask<{ readonly beat: number }>(
+    `${SpaceArgument.path(space)}/detached${drop === "" ? "" : `?drop=${encodeURIComponent(drop)}`}`,
+    { method: "DELETE" }
+  ))
 
 /** Releases a detached space, after a list of what waits in it. */
-const releaseDetached = Effect.fnUntraced(function*(space: string, { json, yes }: { readonly json: boolean; readonly yes: boolean }) {
+const releaseDetached = Effect.fnUntraced(function*(space: string, { drop, json, yes }: {
+  readonly drop: string
+  readonly json: boolean
+  readonly yes: boolean
+}) {
   if (!yes) {
     yield* listed(space)
-    if (!(yield* confirmed(notReleased(space), `Let requests, deliveries, timers and signals of space "${space}" out?`))) {
+    const rest = drop === "" ? "" : `, and drop its ${drop.replaceAll(",", ", ")}`
+    if (!(yield* confirmed(notReleased(space), `Let requests, deliveries, timers and signals of space "${space}" out${rest}?`))) {
       return yield* new CliFailure({ exit: exits.failed, code: "space/unconfirmed", message: `Space "${space}" stays detached` })
     }
   }
-  const answer = yield* released(space)
-  yield* Output.data(json, answer, `released ${space} in beat ${answer.beat}`)
+  const answer = yield* released(space, drop)
+  const without = drop === "" ? "" : `, without its ${drop.replaceAll(",", ", ")}`
+  yield* Output.data(json, answer, `released ${space} in beat ${answer.beat}${without}`)
 })
 
-const release = Command.make("release", { space: SpaceArgument.name, yes, json: Output.json }, ({ json, space, yes }) =>
+const drop = Flag.String("drop").pipe(
+  Flag.withDescription("End work of a detached space in place of letting it out: some of requests, outbox and timers, with commas between"),
+  Flag.withDefault("")
+)
+
+const release = Command.make("release", { space: SpaceArgument.name, drop, yes, json: Output.json }, ({ drop, json, space, yes }) =>
   Effect.gen(function*() {
     const { ask } = yield* Client
     const { detached } = yield* ask<SpaceStatus>(`${SpaceArgument.path(space)}/control?limit=0`)
-    yield* detached === undefined ? steered("release", space, json) : releaseDetached(space, { json, yes })
+    if (detached === undefined && drop !== "") yield* released(space, drop)
+    yield* detached === undefined ? steered("release", space, json) : releaseDetached(space, { drop, json, yes })
   })).pipe(
     Command.withDescription("Let the beats of a held space run again, or what waits in a detached space out, after a list of it")
   )

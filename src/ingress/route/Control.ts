@@ -7,6 +7,8 @@ import * as Effect from "effect/Effect"
 import { write } from "../../contract/Cells.ts"
 import * as Endpoints from "../../contract/Control.ts"
 import * as Query from "../../contract/Query.ts"
+import { ControlRefused } from "../../kernel/model/SpaceError.ts"
+import type { Drop } from "../../kernel/model/SpaceMode.ts"
 import type { SpaceStatus } from "../../kernel/view/Space.ts"
 import * as Cells from "./Cells.ts"
 import type { SpaceTable } from "./SpaceTable.ts"
@@ -23,7 +25,10 @@ export const routes = (table: SpaceTable): void => {
   for (const verb of namesOf(Endpoints.holds)) {
     table.ofSpace(Endpoints.holds[verb], ({ control }) => Effect.map(control[verb], (state) => stateOf(state)))
   }
-  table.ofSpace(Endpoints.releaseDetached, ({ control }) => Effect.map(control.releaseDetached(), (beat) => ({ beat })))
+  table.ofSpace(Endpoints.detached, ({ control }) => Effect.flatMap(control.detached, (found) =>
+    found === undefined ? Effect.fail(new ControlRefused({ verb: "list", reason: "it is not detached" })) : Effect.succeed(found)))
+  table.ofSpace(Endpoints.releaseDetached, ({ control }, { query: { drop } }) =>
+    Effect.map(control.releaseDetached(dropsIn(drop)), (beat) => ({ beat })))
   table.ofSpace(Endpoints.rollback, ({ control }, { body: { to } }) => control.rollback(to))
   table.ofSpace(Endpoints.clock, ({ control }) => control.clock)
   table.ofSpace(Endpoints.resetClock, ({ control }) => control.resetClock())
@@ -35,6 +40,9 @@ export const routes = (table: SpaceTable): void => {
     })
   }
 }
+
+/** The kinds of work of a list. */
+const dropsIn = (drop: string | undefined): ReadonlyArray<Drop> => drop === undefined ? [] : [...new Set(drop.split(","))] as Array<Drop>
 
 /** A state with a page of its locks in the order of their cells, and the last cell of the page in `next` if more follow. */
 const stateOf = (

@@ -36,6 +36,7 @@ const controlOf = (access: Access): SpaceControl => ({
   ]),
   state: Effect.orDie(access.use(({ commands }) => commands.state)),
   clock: access.use(({ commands }) => commands.clock),
+  detached: access.use(({ lists }) => lists.detached),
   hold: access.use(({ commands }) => commands.hold),
   release: access.use(({ commands }) => commands.release)
 })

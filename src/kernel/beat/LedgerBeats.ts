@@ -170,6 +170,11 @@ export class LedgerBeats implements Faces<Draft> {
     for (const placed of this.space.ledgers.all) placed.ledger.quiescence?.abandon(this.of(placed))
   }
 
+  /** Ends the work that waits to leave the space, at the release of one that arrived with a beat. */
+  drop(since: number): void {
+    for (const placed of this.space.ledgers.all) placed.ledger.outward?.drop(this.of(placed), since)
+  }
+
   /** Ends the work that a rollback takes back. Returns the lists for its dossier. */
   takeBack(changed: ChangedRecords, to: number): ReadonlyArray<TakenBack> {
     return this.space.ledgers.rolledBack.map(({ placed, rule }) =>

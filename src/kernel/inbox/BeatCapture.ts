@@ -66,7 +66,7 @@ export class BeatCapture {
     this.queues.waiting.committed()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
     this.current = capture
-    if (SpaceMode.isPlanning(mode)) this.discard(capture)
+    if (SpaceMode.isPlanning(mode) || this.queues.discards.hasDropped) this.discard(capture, SpaceMode.isPlanning(mode))
     const classes = this.queues.open(mode)
     for (const each of classes) {
       if (mode !== this.queues.mode) each.unlock(mode)
@@ -98,8 +98,8 @@ export class BeatCapture {
   }
 
   /** Takes discarded signals from all queues. No enzyme runs, and the receipt records the discard. */
-  private discard(capture: Capture): void {
-    for (const seq of this.queues.discards.all()) {
+  private discard(capture: Capture, isRollback: boolean): void {
+    for (const seq of this.queues.discards.all(isRollback)) {
       if (isFull(capture)) return
       const pending = this.queues.waiting.at(seq)
       if (pending.again?.run !== undefined) this.queues.runs.discard(pending.again.run.oid)

@@ -67,7 +67,8 @@ export class Inbox {
 
   /** Whether a beat with this start would have work. */
   isRunnable(start: Start): boolean {
-    if (this.commands.size > 0 || !this.urgent.isEmpty || this.due.hasUrgent || this.capture.hasLeft) return true
+    if (this.commands.size > 0 || !this.urgent.isEmpty || this.due.hasUrgent) return true
+    if (this.capture.hasLeft || this.discards.hasDropped) return true
     if (!SpaceMode.waits(this.mode)) return !this.normal.isEmpty || this.due.hasNormal || this.waits.isDue(start.beat, start.clock)
     // Due signals of a paused class call for no beat.
     this.ripen(start, this.limits)
@@ -76,7 +77,10 @@ export class Inbox {
 
   /** Adopts a mode of the space, and retries the handlings whose lock is gone. */
   rule(mode: SpaceMode.SpaceMode): void {
+    const { timers = -1 } = mode.dropped === this.mode.dropped ? {} : mode.dropped ?? {}
     this.mode = mode
+    for (const seq of timers < 0 ? [] : this.waits.delayed()) if (seq <= timers) this.discards.release(seq)
+    for (const { seq } of timers < 0 ? [] : this.detained) if (seq <= timers) this.discards.release(seq)
     if (mode.detached === undefined) for (const { seq, urgent } of this.detained.splice(0)) this.classOf({ urgent }).due.push(seq)
     for (const each of this.open(mode)) each.unlock(mode)
   }
@@ -112,8 +116,10 @@ export class Inbox {
   /** Adds a signal from outside, or one that a beat sent. */
   push(pending: PendingSignal): void {
     this.enqueue(pending)
-    if (pending.due === undefined) this.classOf(pending).fresh.push(pending.seq)
-    else this.waits.add(pending)
+    if (pending.due === undefined) return this.classOf(pending).fresh.push(pending.seq)
+    this.waits.add(pending)
+    // A release dropped it, and the process ended before a beat took it.
+    if (pending.seq <= (this.mode.dropped?.timers ?? -1)) this.discards.release(pending.seq)
   }
 
   /** Adds a handling for another attempt. */

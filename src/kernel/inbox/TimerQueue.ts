@@ -92,6 +92,13 @@ export class TimerQueue {
     return due.sort((a, b) => a.seq - b.seq)
   }
 
+  /** The sequence numbers of all delayed signals, in no order. */
+  *delayed(): Generator<number> {
+    for (const heap of [this.byMoment, this.byBeat, this.ripe]) {
+      for (const { again, seq, timer } of heap) if (timer === undefined && !again) yield seq
+    }
+  }
+
   /** Whether a timer is due in `beat` at `clock`. */
   isDue(beat: number, clock: number): boolean {
     const next = first(this.byMoment)

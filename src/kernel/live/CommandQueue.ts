@@ -31,13 +31,14 @@ import { asStopped, ControlRefused, InboxFull, SpaceHeld, type SpaceStopped, Wri
 /** The members of the state of a space that commands use. */
 type State = Pick<
   LiveState,
-  "clock" | "enzymes" | "host" | "inbox" | "ledgers" | "liveClock" | "mode" | "nodes" | "settings" | "space" | "store"
+  "clock" | "enzymes" | "host" | "inbox" | "ledgers" | "liveClock" | "mode" | "nodes" | "number" | "settings" | "space" |
+  "store"
 >
 
 /**
  * The commands of one space.
  */
-export class CommandQueue implements SpaceControl {
+export class CommandQueue implements Omit<SpaceControl, "detached"> {
   private readonly live: State
   private readonly barrier: OutputBarrier
   private readonly group: GroupCommit
@@ -191,8 +192,8 @@ export class CommandQueue implements SpaceControl {
     return Effect.map(done, ({ beat, reply }) => ({ offset: reply as number, beat }))
   }
 
-  releaseDetached(): ReturnType<SpaceControl["releaseDetached"]> {
-    return this.tell(() => ({ kind: "release" }))
+  releaseDetached(drop: ReadonlyArray<SpaceMode.Drop> = []): ReturnType<SpaceControl["releaseDetached"]> {
+    return this.tell(() => ({ kind: "release", ...drop.length === 0 ? {} : { drop, last: this.live.number() } }))
   }
 
   private holding(isHeld: boolean): SpaceControl["hold"] {

@@ -7,26 +7,30 @@ import * as Effect from "effect/Effect"
 import * as DeadLetter from "../beat/command/DeadLetter.ts"
 import type { LiveState } from "../beat/loop/LiveState.ts"
 import type { PendingSignal } from "../model/Signal.ts"
+import * as DetachedList from "../view/DetachedList.ts"
 import type { FlushedReads } from "../view/FlushedReads.ts"
 import type { ReadError } from "../view/Expected.ts"
 import * as NameList from "../view/NameList.ts"
 import type { Page } from "../view/Pages.ts"
 import { MAX_ROWS } from "../view/PageTurns.ts"
 import * as Queries from "../view/Queries.ts"
-import type { Space } from "../view/Space.ts"
+import type { Space, SpaceControl } from "../view/Space.ts"
 import * as WaitingList from "../view/WaitingList.ts"
 
 /** The members of the state of a space that lists use. */
-type State = Pick<LiveState, "bindings" | "clock" | "documents" | "enzymes" | "hash" | "inbox" | "mode" | "settings" | "store">
+type State = Pick<
+  LiveState,
+  "bindings" | "clock" | "documents" | "enzymes" | "hash" | "inbox" | "ledgers" | "mode" | "settings" | "states" | "store"
+>
 
 /**
  * The lists of a space.
  */
 export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" | "dead" | "list" | "names" | "waiting"> {
   private readonly state: State
-  private readonly reads: Pick<FlushedReads, "page">
+  private readonly reads: Pick<FlushedReads, "page" | "search">
 
-  constructor(state: State, reads: Pick<FlushedReads, "page">) {
+  constructor(state: State, reads: Pick<FlushedReads, "page" | "search">) {
     this.state = state
     this.reads = reads
   }
@@ -49,6 +53,11 @@ export class LiveLists implements Pick<Space, "below" | "beatsBefore" | "cells" 
 
   waiting(page: Page<number>): ReturnType<Space["waiting"]> {
     return this.reads.page(() => WaitingList.page(this.state, page))
+  }
+
+  /** The work that waits for the release of a detached space. */
+  get detached(): SpaceControl["detached"] {
+    return this.reads.search(() => DetachedList.find(this.state))
   }
 
   /** The waiting list, as far as a condition admits it. */

@@ -21,7 +21,7 @@ import type { OutputBarrier } from "../beat/loop/OutputBarrier.ts"
 import { retention } from "../../persistence/Persistence.ts"
 import { PendingSignal } from "../model/Signal.ts"
 import { origin } from "../model/SpaceMode.ts"
-import { asStopped, OutboxExpired } from "../model/SpaceError.ts"
+import { asStopped, OutboxDropped, OutboxExpired } from "../model/SpaceError.ts"
 
 /** The members of the state of a space that the outbox uses. */
 type State = Pick<
@@ -37,7 +37,9 @@ interface Dependencies {
 }
 
 /** Codes of permanent failures. */
-const hopeless: ReadonlySet<unknown> = new Set(["space/unknown", "space/name", "signal/id-reused", "signal/invalid", "outbox/expired"])
+const hopeless: ReadonlySet<unknown> = new Set([
+  "space/unknown", "space/name", "signal/id-reused", "signal/invalid", "outbox/expired", "outbox/dropped"
+])
 
 /** The part of the retention of receipts after which a row is given up. The rest is for clocks that differ and for slow deliveries. */
 const SHARE = 0.7
@@ -129,20 +131,23 @@ export class OutboxRelay {
   private send(route: Route): void {
     route.state = "sending"
     this.safely(() => {
-      const foreign = this.foreign(route.space)
+      // A copy has these from the original, which sends them.
+      const foreign = this.upTo(route.space, this.state.mode.copied)
       if (foreign.length > 0) return void Promise.resolve().then(() => this.conclude(route, foreign, foreign.map(() => undefined)))
+      const dropped = this.upTo(route.space, this.state.mode.dropped?.outbox)
+      const error = new OutboxDropped({ space: route.space })
+      if (dropped.length > 0) return void Promise.resolve().then(() => this.conclude(route, dropped, dropped.map(() => error)))
       const expired = this.expired(route.space)
       if (expired.length === 0) this.resolve(route)
       else this.giveUp(route, expired)
     })
   }
 
-  /** The first signals for a space that a copy has from the original, which sends them. */
-  private foreign(space: string): ReadonlyArray<PendingSignal> {
-    const { departures, mode: { copied = -1 } } = this.state
-    const batch = departures.next(space)
-    const own = batch.findIndex(({ seq }) => seq > copied)
-    return own < 0 ? batch : batch.slice(0, own)
+  /** The first signals for a space with numbers up to one. */
+  private upTo(space: string, last = -1): ReadonlyArray<PendingSignal> {
+    const batch = this.state.departures.next(space)
+    const later = batch.findIndex(({ seq }) => seq > last)
+    return later < 0 ? batch : batch.slice(0, later)
   }
 
   /** The first signals for a space that are too old for another delivery. */

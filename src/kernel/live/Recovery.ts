@@ -158,8 +158,9 @@ export const recover = (store: PlacedStore, parts: Parts): LiveState => {
  * Draws numbers after that of the newest row. A copy tells its own signals from those of the original by their numbers, also once the
  * rows of the original are gone.
  */
-const numbers = (newest: number, { copied = 0, detached }: SpaceMode.SpaceMode): (() => number) => {
+const numbers = (newest: number, { copied = 0, detached, dropped }: SpaceMode.SpaceMode): (() => number) => {
   let number = Math.max(newest, detached?.last ?? 0, copied)
+  number = Math.max(number, dropped?.outbox ?? 0, dropped?.timers ?? 0)
   return () => ++number
 }
 

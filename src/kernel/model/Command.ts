@@ -22,7 +22,7 @@ import type { AbsentContent } from "./Arrived.ts"
 import type { Condition } from "./Condition.ts"
 import type * as ExternalChange from "./ExternalChange.ts"
 import type * as SchedulePlan from "./SchedulePlan.ts"
-import type { Detached, SpaceMode, Verb } from "./SpaceMode.ts"
+import type { Detached, Drop, SpaceMode, Verb } from "./SpaceMode.ts"
 import { size } from "./Signal.ts"
 import { ControlRefused, WriteRefused } from "./SpaceError.ts"
 
@@ -151,6 +151,10 @@ export interface Arrival {
 /** The end of a detachment. The reply to it is nothing, or a refusal. */
 export interface Release {
   readonly kind: "release"
+  /** The kinds of work that it drops; none unless given. */
+  readonly drop?: ReadonlyArray<Drop> | undefined
+  /** The number of the newest queued signal at the request. */
+  readonly last?: number | undefined
 }
 
 /** A request to a ledger, which determines the reply. */
@@ -214,7 +218,7 @@ type KernelLine =
   | readonly ["clock", verb: ClockCommand["verb"], millis: number]
   | readonly ["schedule", enzyme: string, plan: SchedulePlan.SchedulePlan | 0, event?: SchedulePlan.DueEvent]
   | readonly ["arrive", born: string, detached: Detached, absent?: AbsentContent]
-  | readonly ["release"]
+  | readonly ["release", drop?: ReadonlyArray<Drop>, last?: number]
   | readonly ["lost", topic: LossTopic, code: string, ...beats: LossNote["beats"]]
   | readonly ["redeliver", id: string, enzyme: string, anew?: true]
   | readonly ["start", module: string, inputs: readonly [unknown]]
@@ -299,7 +303,7 @@ const rules: { readonly [Kind in Command["kind"]]: Rule<Extract<Command, { reado
     size: small
   },
   release: {
-    encode: () => JSON.stringify(["release"]),
+    encode: ({ drop = [], last }) => JSON.stringify(["release", ...drop.length === 0 ? [] : [drop, last]]),
     size: small
   },
   lock: {
@@ -343,7 +347,7 @@ const decoders: { readonly [Tag in KernelLine[0]]: (line: Extract<KernelLine, re
   bind: ([, change]) => ({ kind: "bind", change }),
   steer: ([, verb, of]) => typeof of === "string" ? { kind: "steer", verb, to: undefined, born: of } : { kind: "steer", verb, to: of },
   arrive: ([, born, detached, absent]) => ({ kind: "arrive", born, detached, ...absent === undefined ? {} : { absent } }),
-  release: () => ({ kind: "release" }),
+  release: ([, drop, last]) => ({ kind: "release", ...drop === undefined ? {} : { drop, last } }),
   lock: ([, cell, on]) => ({ kind: "lock", cell, on }),
   cutover: ([, lost, sent, writes, records = {}]) => ({
     kind: "cutover",

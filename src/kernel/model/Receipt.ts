@@ -38,8 +38,8 @@ export interface Receipt {
   /** The id as its caller gave it, if one did. */
   readonly own?: string
   /**
-   * `pending` until the last handling is over; `discarded` if a rollback dropped the event; `pruned` if all handlings are
-   * over and the journal no longer has their entries.
+   * `pending` until the last handling is over; `discarded` if a rollback or a release dropped the event; `pruned` if all
+   * handlings are over and the journal no longer has their entries.
    */
   readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead" | "discarded" | "pruned"
   /** The beat that captured the event; `undefined` while it waits. */

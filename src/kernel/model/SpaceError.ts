@@ -49,6 +49,14 @@ export class OutboxExpired extends Data.TaggedError("OutboxExpired")<{ readonly 
   }
 }
 
+/** The release of a detached space dropped a signal to another space. */
+export class OutboxDropped extends Data.TaggedError("OutboxDropped")<{ readonly space: string }> {
+  readonly code = "outbox/dropped"
+  override get message() {
+    return `The signal for space "${this.space}" was dropped when its own space was released. Send it again if that space should have it`
+  }
+}
+
 /** Another history session of the space is open. */
 export class HistoryBusy extends Data.TaggedError("HistoryBusy")<{ readonly space: string }> {
   readonly code = "history/busy"

@@ -12,12 +12,15 @@
  *     /sys/state/born       the incarnation: a text that no other space of this name has or had
  *     /sys/state/detached   { why, from, beat, last } from the arrival of a copy to its release: nothing goes out of it
  *     /sys/state/copied     the number of the newest queued signal of the original, whose signals to other spaces a copy never sends
+ *     /sys/state/dropped    { outbox?, timers?, until? }   what a release dropped: signals to other spaces and delayed ones up to a number,
+ *                           and the due times of schedules up to a clock
  *     /sys/locks/<cell>     { by, beat }   a cell below which writes are refused
  *
  * @module
  */
 import * as Address from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
+import type * as Control from "../../contract/Control.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 
@@ -50,6 +53,19 @@ export interface Detached {
   readonly last: number
 }
 
+/** A kind of work that leaves a space, and that a release may drop. */
+export type Drop = (typeof Control.drops)[number]
+
+/** The limits of the work that releases dropped. */
+export interface Dropped {
+  /** The number of the newest queued signal for another space that is a dead letter in place of a delivery. */
+  readonly outbox?: number
+  /** The number of the newest delayed signal that is discarded. */
+  readonly timers?: number
+  /** The clock up to which due times of schedules have no event. */
+  readonly until?: number
+}
+
 /**
  * The mode of a space.
  */
@@ -66,6 +82,7 @@ export interface SpaceMode {
   readonly detached: Detached | undefined
   /** The number up to which signals to other spaces are those of the original; `undefined` in a space that is no copy. */
   readonly copied: number | undefined
+  readonly dropped: Dropped | undefined
   /** The holder of each locked cell. */
   readonly locks: ReadonlyMap<string, string>
 }
@@ -91,6 +108,7 @@ export const open: SpaceMode = {
   born: undefined,
   detached: undefined,
   copied: undefined,
+  dropped: undefined,
   locks: new Map()
 }
 
@@ -161,6 +179,7 @@ export const read = (store: Pick<SpaceStore, "below">, documents: {
     born: part("born"),
     detached: part("detached"),
     copied: part("copied"),
+    dropped: part("dropped"),
     locks
   }
 }

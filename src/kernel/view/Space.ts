@@ -28,6 +28,8 @@ import type { DeadLetter, DeadPage, OpenLetter } from "../beat/command/DeadLette
 import type * as Control from "../../contract/Control.ts"
 import type { AnswerOf } from "../../contract/Endpoint.ts"
 import type { Client, Faces } from "../../contract/Face.ts"
+import type { DetachedWork } from "./DetachedList.ts"
+import type { Drop } from "../model/SpaceMode.ts"
 import type { Receipt } from "../model/Receipt.ts"
 import type { DebugReport, FailedNode, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
 import type { Denial, SeenValue, ShownHandling, ShownPage, ShownReceipt } from "./Shown.ts"
@@ -152,8 +154,14 @@ export interface SpaceControl {
   readonly hold: Effect.Effect<SpaceStatus, ReadError>
   /** Lets beats run by themselves again. */
   readonly release: Effect.Effect<SpaceStatus, ReadError>
-  /** Lets requests, deliveries, timers and signals to other spaces out of a detached space, by the next beat. Returns the beat. */
-  readonly releaseDetached: () => Effect.Effect<number, ControlError>
+  /**
+   * Lets requests, deliveries, timers and signals to other spaces out of a detached space, by the next beat. Returns the beat. A kind
+   * that is dropped ends in its place: requests with `io/interrupted`, signals to other spaces as dead letters with `outbox/dropped`,
+   * delayed signals as discarded, and due times of schedules without an event.
+   */
+  readonly releaseDetached: (drop?: ReadonlyArray<Drop>) => Effect.Effect<number, ControlError>
+  /** The work that waits in a detached space for its release; `undefined` in any other space. */
+  readonly detached: Effect.Effect<DetachedWork | undefined, ReadError>
 }
 
 /** A reader with its clearance. */

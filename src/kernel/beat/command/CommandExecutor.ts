@@ -144,7 +144,8 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
     Lifecycle.arrive(transaction, draft, command)
     return { reply: undefined }
   },
-  release: (_, { parts: { draft, transaction } }) => outcome(Lifecycle.release(transaction, draft)),
+  release: (command, { parts: { draft, ledgers, transaction } }) =>
+    outcome(Lifecycle.release({ ledgers, work: transaction }, draft, command)),
   lock: (command, { parts: { draft, transaction } }) => outcome(Lifecycle.lock(transaction, draft, command)),
   ledger: ({ command, ledger: name }, { parts: { state, draft, ledgers } }) => {
     const placed = state.ledgers.named(name)

@@ -285,12 +285,23 @@ const storedDetached = ({ stage }: BeatTransaction): SpaceMode.Detached | undefi
   Document.read(stage.committed.read(SpaceMode.address("detached").key), []) as SpaceMode.Detached | undefined
 
 /**
- * Ends the detachment of a space. The signals to other spaces that came with a copy stay with the original. Returns the refusal, if any.
+ * Ends the detachment of a space. The signals to other spaces that came with a copy stay with the original. Dropped requests end in this
+ * beat. Dropped signals leave later, up to a number, since there may be any number of them. Returns the refusal, if any.
  */
-export const release = (work: BeatTransaction, draft: Draft): ControlRefused | undefined => {
-  const { detached } = work.mode
+export const release = (
+  { ledgers, work }: { readonly work: BeatTransaction; readonly ledgers: LedgerBeats },
+  draft: Draft,
+  { drop = none as ReadonlyArray<SpaceMode.Drop>, last = 0 }: Pick<Commands.Release, "drop" | "last">
+): ControlRefused | undefined => {
+  const { mode: { detached, dropped }, moment: { clock } } = work
   if (detached === undefined) return new ControlRefused({ verb: "release", reason: "it is not detached" })
-  apply(work, draft, { detached: undefined, ...detached.why === "copy" ? { copied: detached.last } : {} })
+  if (drop.includes("requests")) ledgers.drop(detached.beat)
+  apply(work, draft, {
+    detached: undefined,
+    ...detached.why === "copy" ? { copied: detached.last } : {},
+    ...drop.includes("outbox") ? { dropped: { ...dropped, outbox: last } } : {}
+  })
+  if (drop.includes("timers")) apply(work, draft, { dropped: { ...work.mode.dropped, timers: last, until: clock } })
   return undefined
 }
 

@@ -79,7 +79,8 @@ export class Schedules {
   commands(state: State, clock: number): ReadonlyArray<QueuedCommand> {
     if (!this.isNow(state, clock)) return none
     const date = clock - state.clock.shifted
-    const at = { date, shifted: state.clock.shifted, kept: state.settings.limits.scheduleMillis }
+    const skipped = state.mode.dropped?.until ?? -Infinity
+    const at = { date, shifted: state.clock.shifted, kept: state.settings.limits.scheduleMillis, skipped }
     const commands: Array<SchedulePlan.ScheduleCommand> = []
     for (const scheduled of this.all) {
       const command = this.waits(scheduled, at.shifted) ? undefined : commandOf(scheduled, at)
@@ -156,7 +157,7 @@ const isCurrent = ({ enzyme, plan }: Scheduled, shifted: number): boolean =>
   (plan.shifted ?? 0) === shifted
 
 /** The time by the clock of the space at which a schedule needs a beat. */
-const nextOf = (scheduled: Scheduled, { kept, shifted }: Omit<At, "date">): number => {
+const nextOf = (scheduled: Scheduled, { kept, shifted }: Pick<At, "kept" | "shifted">): number => {
   const { enzyme, isHeld, plan } = scheduled
   if (enzyme === undefined) return isHeld ? Infinity : dropOf(plan, kept) + shifted
   return isCurrent(scheduled, shifted) ? (plan?.next ?? Infinity) + shifted : -Infinity
@@ -171,10 +172,12 @@ interface At {
   readonly date: number
   readonly shifted: number
   readonly kept: number
+  /** The clock up to which a release dropped due times. */
+  readonly skipped: number
 }
 
 /** The command that a schedule needs; `undefined` for none. */
-const commandOf = (scheduled: Scheduled, { date, kept, shifted }: At): SchedulePlan.ScheduleCommand | undefined => {
+const commandOf = (scheduled: Scheduled, { date, kept, shifted, skipped }: At): SchedulePlan.ScheduleCommand | undefined => {
   const { enzyme, isHeld, name, plan } = scheduled
   const kind = "schedule" as const
   if (enzyme?.schedule === undefined) {
@@ -190,7 +193,7 @@ const commandOf = (scheduled: Scheduled, { date, kept, shifted }: At): ScheduleP
     kind,
     enzyme: name,
     plan: { schedule, ...next !== undefined && { next }, ...last !== undefined && { last }, ...shifted !== 0 && { shifted } },
-    event: due === undefined ? undefined : { signal: enzyme.query, due, named: true }
+    event: due === undefined || due + shifted <= skipped ? undefined : { signal: enzyme.query, due, named: true }
   }
 }
 
