@@ -49,6 +49,10 @@ interface Held<S> {
   idle: Fiber.Fiber<void> | undefined
 }
 
+/** Releases the resources of a session. */
+const release = ({ idle, scope }: Held<unknown>): Effect.Effect<void> =>
+  Effect.andThen(Scope.close(scope, Exit.void), Effect.sync(() => idle?.interruptUnsafe()))
+
 /**
  * The sessions of one host. Each ends {@link IDLE} after its newest request, or with the host.
  */
@@ -68,7 +72,7 @@ export class Sessions<S> {
     return this.held.get(space)?.session
   }
 
-  /** Begins the session of a space that has none. Its resources are released with its end. */
+  /** Begins the session of a space, which ends the one before. Its resources are released with its end. */
   begin<E>(space: string, make: Effect.Effect<S, E, Scope.Scope>): Effect.Effect<S, E | ArchiveFull> {
     return Effect.uninterruptible(Effect.gen({ self: this }, function*() {
       yield* this.makeRoom(space)
@@ -76,9 +80,11 @@ export class Sessions<S> {
       this.scopes.add(scope)
       yield* Scope.addFinalizer(scope, Effect.sync(() => this.scopes.delete(scope)))
       const session = yield* Effect.onError(Scope.provide(make, scope), () => Scope.close(scope, Exit.void))
-      const held: Held<S> = { session, scope, idle: undefined }
-      this.held.set(space, held)
+      // Also one that began meanwhile: no other place would ever release it.
+      const before = this.held.get(space)
+      this.held.set(space, { session, scope, idle: undefined })
       this.rest(space, session)
+      if (before !== undefined) yield* release(before)
       return session
     }))
   }
@@ -105,7 +111,7 @@ export class Sessions<S> {
       const held = this.held.get(space)
       if (held?.session !== session) return Effect.void
       this.held.delete(space)
-      return Effect.andThen(Scope.close(held.scope, Exit.void), Effect.sync(() => held.idle?.interruptUnsafe()))
+      return release(held)
     }).pipe(Effect.uninterruptible)
   }
 

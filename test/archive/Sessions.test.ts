@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Sessions } from "../../src/archive/Sessions.ts"
 
@@ -47,6 +47,28 @@ describe("the sessions of a host", () => {
     all.rest("a", a)
     yield* TestClock.adjust("10 minutes")
     assert.deepStrictEqual([released, all.of("a")], [["a"], undefined])
+  }))
+
+  it.effect("of one space that begin at once leave one of them, and its room alone", () => Effect.gen(function*() {
+    const { all, begin, released } = yield* sessions
+    const gate = yield* Deferred.make<void>()
+    const slow = (name: string) => all.begin("a", Effect.as(
+      Effect.addFinalizer(() => Effect.sync(() => released.push(name))),
+      { name, isSpare: false }
+    ).pipe(Effect.tap(() => Deferred.await(gate))))
+    const both = yield* Effect.forkChild(Effect.all([slow("first"), slow("second")], { concurrency: 2 }))
+    yield* Effect.yieldNow
+    yield* Deferred.succeed(gate, undefined)
+    const [first, second] = yield* Fiber.join(both)
+    assert.deepStrictEqual([released, all.of("a")], [["first"], second])
+    yield* all.end("a", first)
+    assert.strictEqual(all.of("a"), second)
+    yield* begin("b")
+    yield* all.end("a", second)
+    yield* begin("c")
+    assert.deepStrictEqual(released, ["first", "second"])
+    yield* TestClock.adjust("10 minutes")
+    assert.deepStrictEqual(released, ["first", "second", "b", "c"])
   }))
 
   it.effect("take no room when they fail to begin", () => Effect.gen(function*() {
