@@ -171,7 +171,7 @@ export class FrameCheck {
  *
  * @throws Refusal for a row that is no entry of this version
  */
-const changesOf = ({ beat, text }: Pick<JournalRow, "beat" | "text">): ReadonlyArray<CellLine.CellRecord> => {
+export const changesOf = ({ beat, text }: Pick<JournalRow, "beat" | "text">): ReadonlyArray<CellLine.CellRecord> => {
   try {
     return Journal.parse(text).cells.map(CellLine.read)
   } catch (error) {

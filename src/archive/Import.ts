@@ -15,12 +15,11 @@ import type * as Header from "../frame/Header.ts"
 import * as Record from "../frame/Record.ts"
 import * as Row from "../frame/Row.ts"
 import * as Journal from "../kernel/journal/Journal.ts"
-import { cellsOf } from "../kernel/journal/JournalRecords.ts"
 import * as Arrived from "../kernel/model/Arrived.ts"
 import { PendingSignal } from "../kernel/model/Signal.ts"
 import { attempt, PART } from "../persistence/Backend.ts"
 import type { Hash, Hasher } from "../persistence/Hash.ts"
-import type { Batch, BlobWriter, PlacedStore, QueueRow } from "../persistence/Persistence.ts"
+import type { Batch, BlobWriter, JournalRow, PlacedStore, QueueRow } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as StoreFormat from "../persistence/StoreFormat.ts"
 import * as Chain from "./Chain.ts"
@@ -344,7 +343,7 @@ export class Import {
       if (Journal.prevOf(entry.text) !== hash || entry.beat <= beat) {
         throw new Refusal("frame/order", `beat ${entry.beat} of its journal does not follow beat ${beat}`)
       }
-      const cells = this.header.kind === "range" ? changedIn(entry.text) : nothing.cells
+      const cells = this.header.kind === "range" ? changedIn(entry) : nothing.cells
       // An earlier importer may have stored it after its newest note.
       if (entry.beat > this.store.head().beat) this.store.append({ ...nothing, entry, cells })
       this.journal = { beat: entry.beat, hash: entry.hash }
@@ -373,8 +372,8 @@ const checkDigest = (hash: string, found: string): void => {
 }
 
 /** The documents as an entry of the journal leaves them. */
-const changedIn = (text: string): Batch["cells"] =>
-  cellsOf(Journal.parse(text)).map(({ after, key }) =>
+const changedIn = (entry: JournalRow): Batch["cells"] =>
+  DocumentCheck.changesOf(entry).map(({ after, key }) =>
     ({ address: addressOf(key), text: after === undefined ? undefined : JSON.stringify(after) }))
 
 /** The address of a document's key. */

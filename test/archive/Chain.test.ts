@@ -3,10 +3,13 @@ import { Effect, Stream } from "effect"
 import type { Space } from "systole"
 import * as Chain from "../../src/archive/Chain.ts"
 import { Imports } from "../../src/archive/Imports.ts"
+import { concat } from "../../src/cell/Bytes.ts"
 import { FrameRefused } from "../../src/frame/FrameRefused.ts"
+import * as Row from "../../src/frame/Row.ts"
+import { hash, write } from "../frame/Frames.ts"
 import { enzyme, replays, steps } from "../kernel/TestSpace.ts"
 import { bring, frameOf, type Node, node } from "./Nodes.ts"
-import { atChunk } from "./Spaces.ts"
+import { atChunk, headerOf } from "./Spaces.ts"
 
 const modules = [
   enzyme("put", (tx, { payload }) => {
@@ -55,6 +58,19 @@ describe("a chain of frames", () => {
     assert.strictEqual(yield* refusal(here, [second]), "frame/order")
     assert.strictEqual(yield* refusal(here, [first, second, second]), "frame/order")
     assert.strictEqual(yield* refusal(here, [first, first]), "frame/unknown")
+    assert.deepStrictEqual(yield* here.kernel.spaces, ["home"])
+  }))
+
+  it.effect("is refused where an entry of a range is none, though its digests fit", () => Effect.gen(function*() {
+    const here = yield* node({ modules })
+    const { first, second } = yield* chain(here)
+    const header = headerOf(second)
+    for (const [rest, code] of [["", "frame/bounds"], [`,"cells":7}`, "frame/bounds"]] as const) {
+      const text = `{"v":3,"beat":${header.to},"prev":"${header.anchor.hash}"${rest}`
+      const row = Row.write("journal", { beat: header.to, clock: header.clock, hash: hash.hex(text), text })
+      const { pieces } = yield* Effect.promise(() => write([row], header))
+      assert.strictEqual(yield* refusal(here, [first, concat(pieces)]), code)
+    }
     assert.deepStrictEqual(yield* here.kernel.spaces, ["home"])
   }))
 
