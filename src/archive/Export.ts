@@ -68,7 +68,7 @@ export interface Maker {
 }
 
 /** The keys of a page of documents. */
-const PAGE = 64
+const PAGE = 16
 
 /** An export of a pinned state. */
 class Export {
@@ -158,7 +158,7 @@ class Export {
         if (text === undefined) throw new Error(`the document ${key} has no text at beat ${pin.head.beat}`)
         yield* this.row("cell", { key, text })
         after = key
-        await pin.rest()
+        await pin.rest(text.length)
       }
       pin.pass(after)
     }
@@ -173,7 +173,7 @@ class Export {
       if (this.parts.history === "all" && Journal.prevOf(row.text) !== hash) throw this.broken(row.beat)
       hash = row.hash
       yield* this.row("journal", row)
-      await this.pin.rest()
+      await this.pin.rest(row.text.length)
     }
   }
 
@@ -211,7 +211,7 @@ class Export {
       const part = at === 0 ? first : pin.blobPart(hash, at / PART)
       if (part === undefined) throw new Error(`the content ${hash} was removed from under its pin`)
       yield* writer.part(key, part.bytes, at)
-      await pin.rest()
+      await pin.rest(part.bytes.length)
     }
   }
 }

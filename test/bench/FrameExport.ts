@@ -53,8 +53,8 @@ export interface Report {
   /** The signals in a second that were handled during the export. */
   readonly rate: number
   /**
-   * The longest time of the processor that the export takes in one turn of the host, in milliseconds, and the 99.9 % quantile of these
-   * times. Other processes of the machine are no part of it, and the collection of garbage is.
+   * The longest time that the export takes in one turn of the host, in milliseconds, and the 99.9 % quantile of these times. The clock
+   * of the processor is too coarse on some machines, so other processes count, and the collection of garbage, too.
    */
   readonly step: number
   readonly usual: number
@@ -134,27 +134,20 @@ interface Exported {
   readonly steps: ReadonlyArray<number>
 }
 
-/** The processor's time of this thread in milliseconds, where the host tells it. */
-const spent = (): number => {
-  if (!("threadCpuUsage" in process)) return performance.now()
-  const { system, user } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
-
 /** Exports into a file, for some seconds at most. */
 const exported = (space: Space, file: string, most = Infinity): Effect.Effect<Exported, unknown> =>
   Effect.scoped(Effect.gen(function*() {
     const began = performance.now()
     const pin = yield* space.pin
     const steps: Array<number> = []
-    let since = spent()
+    let since = performance.now()
     const rest = pin.rest.bind(pin)
-    pin.rest = () => {
-      const pause = rest()
+    pin.rest = (size) => {
+      const pause = rest(size)
       if (pause === undefined) return undefined
-      steps.push(spent() - since)
+      steps.push(performance.now() - since)
       return pause.then(() => {
-        since = spent()
+        since = performance.now()
       })
     }
     const bytes = yield* Effect.promise(async () => {
@@ -162,9 +155,9 @@ const exported = (space: Space, file: string, most = Infinity): Effect.Effect<Ex
       let bytes = 0
       for await (const piece of Export.frame(pin, { hash })) {
         // The disk is no part of a step.
-        steps.push(spent() - since)
+        steps.push(performance.now() - since)
         bytes += writeSync(out, piece)
-        since = spent()
+        since = performance.now()
         if (performance.now() - began > most * 1000) break
       }
       closeSync(out)

@@ -60,7 +60,7 @@ export default {
     {
       ...once,
       name: "a step of the export",
-      unit: "ms of the processor",
+      unit: "ms",
       baseline: "longest",
       contenders: { longest: figure(({ step }) => step), "of 1,000": figure(({ usual }) => usual) }
     },

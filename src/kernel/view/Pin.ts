@@ -24,6 +24,9 @@ export const MAX_MILLIS = 3_600_000
 /** The longest step of a reader of a pin, in milliseconds. */
 const STEP_MILLIS = 1
 
+/** The most characters or bytes of rows in a step, as far as whole rows go: clocks of hosts are coarse, or stand still in a turn. */
+const STEP_SIZE = 49_152
+
 /** Greater than each key. */
 const END = "0"
 
@@ -69,6 +72,8 @@ export class Pin {
   private readonly historic: HistoricStore
   private readonly began: number
   private since: number
+  /** The size of the rows since then. */
+  private taken = 0
 
   constructor({ host, mode, number, space, store }: State, parts: Parts) {
     this.space = space
@@ -90,17 +95,22 @@ export class Pin {
     this.kept.release()
   }
 
-  /** Call it between two rows, and wait for its promise: a reader of a pin works at most 1 ms in a turn of the host. */
-  rest(): Promise<void> | undefined {
+  /**
+   * Call it after a row with its size in characters or bytes, and wait for its promise: a reader of a pin works at most 1 ms in a turn
+   * of the host.
+   */
+  rest(size = 0): Promise<void> | undefined {
     const { barrier, turn } = this.parts
     if (barrier.error !== undefined) throw barrier.error
     const now = this.host.now()
     if (now - this.began > MAX_MILLIS) throw this.outrun("it takes more than an hour")
     const copies = this.kept.size + this.historic.past.held
     if (copies > MAX_COPIES) throw this.outrun(`more than ${MAX_COPIES} characters changed since its begin`)
-    if (now - this.since < STEP_MILLIS) return undefined
+    this.taken += size
+    if (now - this.since < STEP_MILLIS && this.taken < STEP_SIZE) return undefined
     return new Promise<void>((resolve) => turn(() => {
       this.since = this.host.now()
+      this.taken = 0
       resolve()
     }))
   }
