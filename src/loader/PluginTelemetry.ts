@@ -7,14 +7,13 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { LoadedModules } from "./Loader.ts"
+import * as TimedLayer from "./TimedLayer.ts"
 
 /** The choices of the runtime: the time limit of one layer, in milliseconds, and the reporter of those that fail. */
 interface Rules {
@@ -34,12 +33,10 @@ export const open = Effect.fnUntraced(function*(
   let all: Context.Context<never> = Context.make(Metric.MetricRegistry, yield* Metric.MetricRegistry)
   for (const { file, plugin: { name, telemetry } } of plugins) {
     if (telemetry === undefined) continue
-    const reason = `it is not built within ${millis} ms, the limit moduleMillis`
-    const building = Effect.provideService(Layer.build(telemetry), Metric.MetricRegistry, Context.get(all, Metric.MetricRegistry))
-    const fiber = yield* Effect.forkDetach(building)
-    const ready = Effect.timeoutOrElse(Fiber.join(fiber), { duration: millis, orElse: () => Effect.fail(reason) })
-    // A layer that ignores its interruption delays no start.
-    const built = yield* Effect.exit(Effect.onError(ready, () => Effect.forkDetach(Fiber.interrupt(fiber))))
+    const limit = { millis, late: () => Effect.fail(`it is not built within ${millis} ms, the limit moduleMillis`) }
+    const building = TimedLayer.build(telemetry, limit)
+    const registry = Context.get(all, Metric.MetricRegistry)
+    const built = yield* Effect.exit(Effect.provideService(building, Metric.MetricRegistry, registry))
     if (Exit.isSuccess(built)) all = merged(all, built.value)
     else reporter.report(failed(`the telemetry of plugin "${name}" (${file})`, Cause.squash(built.cause)))
   }

@@ -24,6 +24,7 @@ import { Kernel } from "../kernel/space/Kernel.ts"
 import * as Config from "../loader/Config.ts"
 import * as Page from "../loader/Page.ts"
 import * as Plugin from "../loader/Plugin.ts"
+import * as TimedLayer from "../loader/TimedLayer.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { Persistence } from "../persistence/Persistence.ts"
 import * as Enzymes from "../registry/Enzyme.ts"
@@ -160,13 +161,10 @@ const unknown = ({ access: { rates } }: Config.Config) => (): string | undefined
 
 /** The store of the program, built under its name within the time of a module. */
 const stored = <E>(persistence: Layer.Layer<Persistence, E, Hash>, millis: number): Layer.Layer<Persistence, LayerFailed, Hash> =>
-  Layer.effect(Persistence, Effect.map(Layer.build(persistence), Context.get(Persistence)).pipe(
-    Effect.catchCause((cause) => Effect.fail(failed("persistence", Cause.squash(cause)))),
-    Effect.timeoutOrElse({
-      duration: millis,
-      orElse: () => Effect.fail(failed("persistence", `it is not built within ${millis} ms, the limit moduleMillis`))
-    })
-  ))
+  Layer.effect(Persistence, Effect.map(TimedLayer.build(persistence, {
+    millis,
+    late: () => Effect.fail(`it is not built within ${millis} ms, the limit moduleMillis`)
+  }), Context.get(Persistence)).pipe(Effect.catchCause((cause) => Effect.fail(failed("persistence", Cause.squash(cause))))))
 
 /** The services for enzymes: those of the program, and those of its plugins. */
 const provided = Effect.fnUntraced(function*<E>({ found, kernel }: Project.Project, { services }: Options<E>) {

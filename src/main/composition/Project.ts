@@ -34,13 +34,14 @@ import * as ContentProvider from "../../loader/ContentProvider.ts"
 import * as Loader from "../../loader/Loader.ts"
 import * as NodeKey from "../../loader/NodeKey.ts"
 import * as Restored from "../../loader/Restored.ts"
+import * as TimedLayer from "../../loader/TimedLayer.ts"
 import type { ModuleHost } from "../../loader/ModuleHost.ts"
 import * as Page from "../../loader/Page.ts"
 import type { ReloadResult } from "../../loader/ReloadResult.ts"
 import * as Secrets from "../../loader/Secrets.ts"
 import { Hash } from "../../persistence/Hash.ts"
 import { CurrentContentStore } from "../../persistence/LargeContent.ts"
-import type { Persistence } from "../../persistence/Persistence.ts"
+import { Persistence } from "../../persistence/Persistence.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { Channel, Job } from "../../reactor/Channel.ts"
 import { CurrentJobObserver, Reactor } from "../../reactor/Reactor.ts"
@@ -105,6 +106,22 @@ export interface Site<E = never> {
   readonly isOwnProcess?: boolean
 }
 
+/** The store of a plugin, built within the time of a module. */
+const stored = <E>(
+  { kernel: { limits: { moduleMillis: millis } }, persistence: { options, use } }: Config.Config,
+  provide: (options: Config.Config["persistence"]["options"]) => Layer.Layer<Persistence, E, Hash>
+): Effect.Effect<Layer.Layer<Persistence, Config.InvalidConfig | E, Hash>, Config.InvalidConfig> => {
+  const reason = `the persistence "${use}" is not built within ${millis} ms, the limit moduleMillis`
+  const late = () => Effect.fail(new Config.InvalidConfig({ reason }))
+  return Effect.try({
+    try: () => {
+      const layer = provide(options)
+      return Layer.effect(Persistence, Effect.map(TimedLayer.build(layer, { millis, late }), Context.get(Persistence)))
+    },
+    catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
+  })
+}
+
 /**
  * Opens a project until the scope closes: loads its modules, then starts the kernel over its store.
  */
@@ -114,7 +131,7 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError | E, Scope.Scope> {
   const { configuration = Effect.undefined, holds, modules, pacemaker, reporter, root } = site
   const slices = Slices.without(site.slices, config.without)
-  const { options, use } = config.persistence
+  const { use } = config.persistence
   const sources = { ...sourcesOf(config), commands: site.commands ?? [] }
   const signer = yield* NodeKey.signer(config.key, KeyPlace.reader(root))
   RunGuards.install()
@@ -129,10 +146,8 @@ export const open = Effect.fn("Project.open")(function*<E = never>(
   yield* Effect.acquireRelease(Effect.sync(() => reporter.attach(telemetry, { logs: hasLoggers(heard) })), (end) => Effect.sync(end))
   const kernelSettings = { ...config.kernel, reserved: Loader.reservedSignals(found) }
   const persistence = yield* Loader.persistence(found, use)
-  const store: Layer.Layer<Persistence, PersistenceError | E, Hash> = site.persistence ?? (yield* Effect.try({
-    try: () => persistence({ folder: resolve(root, config.data), options }),
-    catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
-  }))
+  const store: Layer.Layer<Persistence, Config.InvalidConfig | PersistenceError | E, Hash> =
+    site.persistence ?? (yield* stored(config, (options) => persistence({ folder: resolve(root, config.data), options })))
   const place = { root, folder: resolve(root, config.data), host: HostVersion.nameOf(process.versions) }
   const channels = yield* Loader.channels(found, config, place)
   const reactor = Reactor[config.reactor](holds === undefined ? channels : channels.map(silent))
