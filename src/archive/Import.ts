@@ -81,6 +81,8 @@ export class Import {
   private readonly hash: Hash["Service"]
   private readonly taker: Taker
   private readonly named: ImportIdentity
+  /** The time of its first part, in milliseconds since 1970. */
+  private begun: number | undefined
   private reader: FrameReader
   private number: number
   /** Whether the store is ready for the records of the frame. */
@@ -99,7 +101,9 @@ export class Import {
     this.hash = hash
     this.taker = taker
     this.named = named
-    const { absent, frame = 0, journal, reader } = Arrived.importing<Progress>(store.arrival()?.note ?? "")?.progress ?? {}
+    const note = Arrived.importing<Progress>(store.arrival()?.note ?? "")
+    const { absent, frame = 0, journal, reader } = note?.progress ?? {}
+    this.begun = note?.begun
     this.reader = reader === undefined ? new FrameReader(hash) : FrameReader.resume(hash, reader)
     this.number = frame
     this.hasBegun = reader !== undefined
@@ -213,10 +217,10 @@ export class Import {
   /** Looks for the content of the references so far. */
   private look(sender: ReferencedContent.Sender | undefined): Effect.Effect<void, PersistenceError> {
     return Effect.gen({ self: this }, function*() {
-      const { named: { id }, references, store, taker } = this
+      const { begun, hash, named: { id }, references, store, taker } = this
       if (references.length === 0) return
       this.references = []
-      const seeking = { ...taker, sender, store, id, from: this.header.space }
+      const seeking = { ...taker, sender, store, uploads: Arrived.uploadsOf(hash.hex, { id, begun }), from: this.header.space }
       for (const reference of references) {
         if (!(yield* ReferencedContent.find(seeking, reference))) this.absent = Arrived.withAbsent(this.absent, reference.hash)
         this.size += Math.min(reference.size, PART)
@@ -244,7 +248,8 @@ export class Import {
       throw new Refusal("frame/unknown", `it is a ${kind}; an import takes a snapshot, and then the ranges that follow it`)
     } else {
       this.journal = anchor
-      const note: Arrived.Importing = { ...this.named, at: now }
+      this.begun = now
+      const note: Arrived.Importing = { ...this.named, begun: now, at: now }
       this.store.arrive({ note: JSON.stringify(note), isWhole: false }, { ...anchor, clock })
     }
     this.hasBegun = true
@@ -264,10 +269,10 @@ export class Import {
   }
 
   private note(now: number): void {
-    const { absent, hasBegun, journal, number: frame } = this
+    const { absent, begun, hasBegun, journal, number: frame } = this
     if (journal === undefined) return
     const progress: Progress = { frame, journal, absent, ...hasBegun ? { reader: this.reader.progress } : {} }
-    const note: Arrived.Importing<Progress> = { ...this.named, at: now, progress }
+    const note: Arrived.Importing<Progress> = { ...this.named, begun, at: now, progress }
     this.store.arrive({ note: JSON.stringify(note), isWhole: false })
   }
 

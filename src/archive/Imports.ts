@@ -162,17 +162,18 @@ export class Imports {
   /** A refused frame and a failed store leave no space; a sender that broke off may go on. */
   private left(space: string, session: Session, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> {
     return Effect.gen({ self: this }, function*() {
-      session.isBusy = false
       // Another one may have this name by now.
       if (this.sessions.of(space) !== session) return
       if (Exit.isFailure(exit)) {
         const error = Cause.squash(exit.cause)
         if (error instanceof PersistenceError || isRefused(error)) {
-          yield* this.sessions.end(space, session)
-          return yield* Effect.ignore(this.kernel.remove(space))
+          // The store is still open for it, since a full disk may not open it again.
+          yield* Effect.ignore(this.kernel.remove(space))
+          return yield* this.sessions.end(space, session)
         }
         yield* Effect.ignore(Effect.flatMap(now, (now) => session.importer.pause(now)))
       }
+      session.isBusy = false
       this.sessions.rest(space, session)
     })
   }

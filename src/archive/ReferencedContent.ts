@@ -29,8 +29,8 @@ export interface Seeking {
   readonly sender?: Sender | undefined
   readonly store: Pick<PlacedStore, "append" | "holds" | "space" | "writeBlob">
   readonly hash: Hash["Service"]
-  /** The id of the import. */
-  readonly id: string
+  /** The beginning of the names of its own uploads. */
+  readonly uploads: string
   /** The name of the space that the frame is of. */
   readonly from: string
 }
@@ -100,10 +100,9 @@ class Sought {
 
   /** Large content gets objects of its own, since those of another space go with it. */
   private readonly large = async (pieces: Pieces): Promise<boolean> => {
-    const { reference: { hash: digest, size }, seeking: { contents, hash, id, store } } = this
+    const { reference: { hash: digest, size }, seeking: { contents, hash, store, uploads } } = this
     if (contents === undefined || size > Math.min(contents.maxBytes, LargeContent.MOST)) return false
-    const upload = hash.hex(`${id} ${digest}`).slice(0, 32)
-    const place = { space: store.space, upload }
+    const place = { space: store.space, upload: `${uploads}-${digest.slice(0, 32)}` }
     const written = await LargeObjects.write((run) => run(contents), place, { chunks: pieces, hash }).catch(() => undefined)
     if (written === undefined) return false
     const writer = store.writeBlob()

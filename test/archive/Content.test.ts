@@ -1,13 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Layer, type Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { MemoryStore, type Persistence, type PersistenceError, type Space } from "systole"
 import * as ContentRecord from "../../src/archive/ContentRecord.ts"
 import * as Frames from "../frame/Frames.ts"
-import { enzyme, replays, steps } from "../kernel/TestSpace.ts"
+import { enzyme, replays, steps, turns } from "../kernel/TestSpace.ts"
 import * as LargeContent from "../../src/persistence/LargeContent.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as MemoryContents from "../support/MemoryContents.ts"
+import { present } from "../support/Present.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { bring, frameOf, type Node, node, type Options } from "./Nodes.ts"
 import { headerOf } from "./Spaces.ts"
@@ -132,6 +134,50 @@ describe("Content of a frame", () => {
     assert.strictEqual(without.sealed.absent?.count, 1)
     assert.isFalse([...contents.objects.keys()].some((key) => key.startsWith("without/")))
   })))
+
+  it.effect("N21 beyond 32 MiB stays in the content store when a restore of its space fails, and the next one has it", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const contents = MemoryContents.make()
+      const lost = yield* node({ modules, contents: contents.store })
+      const space = yield* holding(lost, [])
+      const bytes = MemoryContents.contentOf(LargeContent.STORED + 5)
+      const { hash } = yield* space.receive((async function*() {
+        for (let at = 0; at < bytes.length; at += LargeContent.OBJECT) yield bytes.subarray(at, at + LargeContent.OBJECT)
+      })())
+      yield* space.signal({ signal: "/signals/hold", payload: hash })
+      yield* space.step
+      const frame = yield* frameOf(lost, "home")
+      const originals = [...contents.objects.keys()]
+      const there = yield* node({ modules, contents: contents.store })
+      const end = present(Frames.places(frame).at(-1))
+      const take = <E>(rest: Stream.Stream<Uint8Array, E>) => there.imports.take({
+        space: "home", id: "abcdefgh", why: "restore", from: 0, bytes: Stream.concat(Stream.make(frame.subarray(0, end)), rest)
+      })
+      const refused = Effect.flip(take(Stream.make(frame.slice(end).fill(0, 30))))
+      const cut = Effect.flip(take(Stream.fail("cut")))
+      const ways = {
+        "a refused frame": refused,
+        "a removal": Effect.gen(function*() {
+          yield* cut
+          yield* TestClock.adjust("11 minutes")
+          yield* there.kernel.remove("home")
+        }),
+        "an hour without a part": Effect.gen(function*() {
+          yield* cut
+          assert.isAbove(contents.objects.size, originals.length)
+          yield* TestClock.adjust("61 minutes")
+          yield* turns()
+        })
+      }
+      for (const [way, failing] of Object.entries(ways)) {
+        yield* failing
+        assert.deepStrictEqual(yield* there.kernel.spaces, [], way)
+        assert.deepStrictEqual([...contents.objects.keys()], originals, way)
+      }
+      const { sealed, space: restored } = yield* bring(there, "home", { frames: [frame], why: "restore" })
+      assert.isUndefined(sealed.absent)
+      assert.strictEqual((yield* restored.blobPart(hash, 0))?.size, bytes.length)
+    })))
 
   it.effect("is refused where a reference names objects that do not fit its size", () => Effect.scoped(Effect.gen(function*() {
     const here = yield* node({ modules })

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, request } from "node:http"
 import { Readable } from "node:stream"
 import { MemoryStore, Persistence } from "systole"
 import { Imports } from "../../src/archive/Imports.ts"
-import * as Chunk from "../../src/frame/Chunk.ts"
+import * as Frames from "../frame/Frames.ts"
 import { serve } from "../ingress/TestIngress.ts"
 import { enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import { listening } from "../runtime/Listening.ts"
@@ -16,18 +16,8 @@ const texts = Array.from({ length: 6 }, (_, n) => `${n}${"x".repeat(100_000)}`)
 
 const modules = [enzyme("put", (tx) => texts.forEach((text, n) => tx.set(`/data/t${n}`, text)))]
 
-/** The places at which the chunks of a frame begin; the first one after the header. */
-const places = (bytes: Uint8Array): ReadonlyArray<number> => {
-  const found: Array<number> = []
-  for (let at = Chunk.OPENING + Chunk.lengthOf(bytes); at < bytes.length;) {
-    found.push(at)
-    at += Chunk.HEAD + Chunk.numbers(bytes.subarray(at)).stored + Chunk.DIGEST
-  }
-  return found
-}
-
 /** The place after so many chunks. */
-const after = (frame: Uint8Array, chunks: number): number => present(places(frame)[chunks])
+const after = (frame: Uint8Array, chunks: number): number => present(Frames.places(frame)[chunks])
 
 /** Counts the stores of imports that are open. */
 const counted = () => {

@@ -83,6 +83,16 @@ export const codeOf = ({ end }: Outcome): string | undefined => "code" in end ? 
 /** The whole frame. */
 export const whole = ({ pieces }: Pick<Written, "pieces">): Uint8Array => concat(pieces)
 
+/** The places at which the chunks of a frame begin; the first one after the header. */
+export const places = (bytes: Uint8Array): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  for (let at = Chunk.OPENING + Chunk.lengthOf(bytes); at < bytes.length;) {
+    found.push(at)
+    at += Chunk.HEAD + Chunk.numbers(bytes.subarray(at)).stored + Chunk.DIGEST
+  }
+  return found
+}
+
 /** A chunk with changed numbers, of any type and content, with a digest that fits after another. */
 export const forged = (
   previous: string,

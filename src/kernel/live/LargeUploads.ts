@@ -33,10 +33,10 @@ const MOST_OBJECTS = LargeContent.MOST / LargeContent.OBJECT + 2 * LargeContent.
 
 const uploadOf = ({ key }: LargeContent.ListedObject): string => key.split("/")[1] ?? ""
 
-/** Deletes all objects of a space. */
-export const clear = async (store: LargeContent.ContentStore, space: string): Promise<void> => {
+/** Deletes the objects of a space whose uploads have names that begin with a text. */
+export const clear = async (store: LargeContent.ContentStore, space: string, uploads: string): Promise<void> => {
   for (let after = "", more = true; more;) {
-    const page = await LargeContent.nextPage(store, `${space}/`, after)
+    const page = await LargeContent.nextPage(store, `${space}/${uploads}`, after)
     await LargeObjects.erase(store, page.objects.map(({ key }) => key))
     after = page.objects.at(-1)?.key ?? ""
     more = page.more

@@ -13,6 +13,8 @@ export interface Importing<Progress = unknown> {
   readonly id: string
   /** Its reason; absent in the notes of earlier versions. */
   readonly why?: Arrived["why"]
+  /** The time of its first part, in milliseconds since 1970; absent in the notes of earlier versions. */
+  readonly begun?: number | undefined
   /** The time of its newest part, in milliseconds since 1970. */
   readonly at: number
   /** The state of the importer; absent before the header of the frame is there. */
@@ -59,6 +61,13 @@ export interface Arrived {
 /** The note of an import; `undefined` for one that has none yet. */
 export const importing = <Progress>(note: string): Importing<Progress> | undefined =>
   note === "" ? undefined : JSON.parse(note) as Importing<Progress>
+
+/**
+ * The beginning of the names of an import's own uploads to the content store. Another import has another one, even with the same id,
+ * so that its removal leaves the uploads of a space that was restored before.
+ */
+export const uploadsOf = (hash: (text: string) => string, { begun = 0, id }: Pick<Importing, "begun" | "id">): string =>
+  hash(`${id} ${begun}`).slice(0, 16)
 
 /** The note of a space that arrived. */
 export const arrived = (note: string): Arrived => JSON.parse(note) as Arrived

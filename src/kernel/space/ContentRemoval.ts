@@ -27,10 +27,10 @@ export class ContentRemoval {
     return this.removing.has(name)
   }
 
-  /** Begins to delete the objects of a removed space. */
-  begin(name: string): void {
+  /** Begins to delete the objects of a removed space: those whose uploads have names that begin with a text. */
+  begin(name: string, uploads: string): void {
     const { contents } = this
-    if (contents !== undefined && !this.removing.has(name)) this.removing.set(name, this.remove(contents, name))
+    if (contents !== undefined && !this.removing.has(name)) this.removing.set(name, this.remove(contents, name, uploads))
   }
 
   /** Waits for the end of a removal. */
@@ -42,9 +42,9 @@ export class ContentRemoval {
   }
 
   /** Objects that are left belong to no space. A failure is reported, since the space is gone. */
-  private async remove(contents: ContentStore, name: string): Promise<void> {
+  private async remove(contents: ContentStore, name: string, uploads: string): Promise<void> {
     try {
-      await clear(contents, name)
+      await clear(contents, name, uploads)
     } catch (error) {
       this.reporter.report(UnexpectedFailure.of(error))
     } finally {

@@ -155,29 +155,32 @@ export class Spaces {
     const removal = Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(Effect.suspend(() => {
       const open = this.spaces.get(name)
       open?.space.lifetime.retire(true)
-      const { persistence } = this.deps
-      return Effect.flatMap(Effect.result(Effect.andThen(this.imports.close(name), persistence.remove(name))), (removed) =>
-        Effect.map(Effect.result(persistence.due(name)), (due) => {
-          // A removal may fail once its store is gone.
-          const isGone = removed._tag === "Success" || (due._tag === "Failure" && due.failure.code === "space/unknown")
-          if (isGone) this.forget(name)
-          else if (open !== undefined) this.due.openLater(name)
-          return removed
-        }))
+      const { contents, persistence } = this.deps
+      const isKnown = contents === undefined || open !== undefined
+      return Effect.gen({ self: this }, function*() {
+        const uploads = isKnown ? "" : yield* this.imports.uploads(name)
+        const removed = yield* Effect.result(Effect.andThen(this.imports.close(name), persistence.remove(name)))
+        const due = yield* Effect.result(persistence.due(name))
+        // A removal may fail once its store is gone.
+        const isGone = removed._tag === "Success" || (due._tag === "Failure" && due.failure.code === "space/unknown")
+        if (isGone) this.forget(name, uploads)
+        else if (open !== undefined) this.due.openLater(name)
+        return removed
+      })
     })))
     // Other spaces open meanwhile. This name has no space until its objects are gone, so that no new ones are among them.
     return Effect.flatMap(removal, (removed) => Effect.andThen(this.removals.done(name), Effect.fromResult(removed)))
   }
 
-  /** Forgets a space without a store, and begins to delete its objects. */
-  private forget(name: string): void {
+  /** Forgets a space without a store, and begins to delete its objects: those whose uploads have names that begin with a text. */
+  private forget(name: string, uploads: string | undefined): void {
     const { held, lostBeats } = this.deps.parts
     this.due.forget(name)
     this.readerStates.delete(name)
     held.delete(name)
     lostBeats.journaled(name)
     this.deps.stops.opened(name)
-    this.removals.begin(name)
+    if (uploads !== undefined) this.removals.begin(name, uploads)
   }
 
   /** Signals possible work to all open spaces. */

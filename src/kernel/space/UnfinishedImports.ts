@@ -15,6 +15,9 @@ import * as Arrived from "../model/Arrived.ts"
 /** The retention of an import, which prunes nothing. */
 const UNLIMITED: Retention = { journalMillis: Infinity, journalBytes: Infinity, receiptMillis: Infinity, contentMillis: 86_400_000 }
 
+/** The failures to open the store of an import where there is none. */
+const NO_IMPORT: ReadonlySet<string> = new Set(["space/exists", "space/unknown"])
+
 /** The dependencies of imports. */
 interface Dependencies {
   readonly persistence: Persistence["Service"]
@@ -77,6 +80,22 @@ export class UnfinishedImports {
       const opened = this.opened.get(name)
       return opened === undefined ? Effect.void : Scope.close(opened.scope, Exit.void)
     })
+  }
+
+  /**
+   * The beginning of the names of the uploads that go with a removal. An unfinished import has its own ones: all others below its name
+   * are of the space that it restores. `undefined` for none, also where its store cannot tell which they are.
+   */
+  uploads(name: string): Effect.Effect<string | undefined> {
+    const own = (store: PlacedStore): string | undefined => {
+      const { isWhole, note } = store.arrival() ?? { isWhole: true, note: "" }
+      const known = isWhole ? undefined : Arrived.importing(note)
+      return known === undefined ? undefined : Arrived.uploadsOf(this.deps.hash.hex, known)
+    }
+    return Effect.suspend(() => {
+      const opened = this.opened.get(name)
+      return opened === undefined ? Effect.scoped(Effect.map(this.stored(name, false), own)) : Effect.succeed(own(opened.store))
+    }).pipe(Effect.catch(({ code }) => Effect.succeed(NO_IMPORT.has(code) ? "" : undefined)))
   }
 
   /** The opening of a due space. In place of an unfinished import, it looks whether that is over. */
