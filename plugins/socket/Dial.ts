@@ -94,7 +94,12 @@ const udp = (address: string, port: number, signal: AbortSignal): Promise<Duplex
       },
       write, end: () => end(), pause: () => undefined, resume: () => undefined, close: () => end()
     }
-    socket.connect(port, address, () => {
+    // Node gives the error of a connect to the callback alone.
+    const connected = (error?: unknown): void => {
+      if (error !== undefined && error !== null) {
+        end(error)
+        return reject(error)
+      }
       signal.removeEventListener("abort", abort)
       resolve(duplex)
     })

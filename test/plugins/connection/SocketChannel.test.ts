@@ -311,6 +311,17 @@ describe("The open connection of the channel socket", () => {
   it("takes datagrams of its other side", async () => {
     const server = createSocket("udp4")
     server.on("message", (_, { address, port }) => {
+  // The other hosts connect a datagram socket to any address.
+  it.runIf(current() === "node")("of UDP is not open where the host refuses its address", async () => {
+    const { waits, world } = TestWorld.make()
+    const { ingress, reports, until } = TestWorld.ingress()
+    const connect = { host: "255.255.255.255", port: 9, protocol: "udp" }
+    define({ allow: ["255.255.255.255"], connect, messages: "datagram", inbound }, world).begin?.(ingress)
+    await until(() => reports.length === 1)
+    assert.include(reports[0], "EACCES")
+    assert.strictEqual(waits[0], 1000)
+  })
+
       for (const text of ["one", "two"]) server.send(text, port, address)
     })
     await new Promise<void>((resolve) => server.bind(0, "127.0.0.1", resolve))
