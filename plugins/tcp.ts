@@ -18,16 +18,13 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import { connect as connectTls, createServer as createTlsServer } from "node:tls"
 import { Plugin, Redacted, Transport } from "systole"
 import * as Fields from "./channel/Fields.ts"
-import { opened } from "./connection/Duplex.ts"
+import { keep, opened } from "./connection/Duplex.ts"
 import * as FrameLine from "./connection/FrameLine.ts"
 import * as Listener from "./connection/Listener.ts"
 import * as AddressPolicy from "./http/AddressPolicy.ts"
 import * as IpAddress from "./http/IpAddress.ts"
 import * as HttpOptions from "./http/Options.ts"
 import type { Tls } from "./http/SocketTransport.ts"
-
-/** The time without bytes after which the host looks whether the other side is there, in milliseconds. */
-const KEEP_ALIVE = 60_000
 
 const { ca, cert, key } = HttpOptions.reach
 
@@ -57,8 +54,6 @@ const placeOf = (text: string): Place => {
   if (!isSecure && !isLoopback(host)) throw Transport.refuse("url", `tcp reaches ${host} over TLS alone; write tls://${url.host}`)
   return { isSecure, host, port: Number(url.port) }
 }
-
-const keep = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE } as const
 
 const dial = async ({ host, isSecure, port }: Place, tls: Tls, signal: AbortSignal) => {
   if (!isSecure) return opened(connect({ host, port, ...keep }), "connect", signal)

@@ -30,6 +30,12 @@ export interface Duplex {
 /** Opens a connection. An abort of the signal ends the opening alone. */
 export type Dial = (signal: AbortSignal) => Promise<Duplex>
 
+/** The time without bytes after which the host looks whether the other side is there, in milliseconds. */
+const KEEP_ALIVE = 60_000
+
+/** The options of connections over TCP. */
+export const keep = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE } as const
+
 /** The failure of a write to a connection that closed. */
 const gone = (): Error => Object.assign(new Error("the connection is closed"), { code: "ECONNRESET" })
 
@@ -86,7 +92,11 @@ export const opened = (socket: Socket, event: "connect" | "secureConnect", signa
     })
     const abort = (): void => fail(signal.reason)
     const lost = (): void => fail(gone())
-    const connected = (): void => settle(() => resolve(ofSocket(socket)))
+    const connected = (): void => settle(() => {
+      // A client of TLS does not take them as options.
+      if (event === "secureConnect") socket.setNoDelay(keep.noDelay).setKeepAlive(keep.keepAlive, keep.keepAliveInitialDelay)
+      resolve(ofSocket(socket))
+    })
     if (signal.aborted) return abort()
     signal.addEventListener("abort", abort, { once: true })
     socket.on("error", fail)

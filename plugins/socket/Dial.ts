@@ -7,7 +7,7 @@ import { createSocket } from "node:dgram"
 import { connect as connectTcp } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Channel, Redacted } from "systole"
-import { type Callbacks, type Dial, type Duplex, opened } from "../connection/Duplex.ts"
+import { type Callbacks, type Dial, type Duplex, keep, opened } from "../connection/Duplex.ts"
 import * as Addresses from "../http/Addresses.ts"
 import type { AddressPolicy, Target } from "../http/AddressPolicy.ts"
 import * as IpAddress from "../http/IpAddress.ts"
@@ -27,13 +27,10 @@ export interface Site {
   readonly tls: Tls
 }
 
-/** The time without bytes after which the host looks whether the other side is there, in milliseconds. */
-const KEEP_ALIVE = 60_000
-
 const refuse = (reason: string) => Channel.fail("socket/refused", reason, { errno: -13 })
 
 const tcp = (address: string, port: number, signal: AbortSignal): Promise<Duplex> => {
-  const socket = connectTcp({ host: address, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE })
+  const socket = connectTcp({ host: address, port, ...keep })
   return opened(socket, "connect", signal)
 }
 
@@ -102,7 +99,8 @@ const udp = (address: string, port: number, signal: AbortSignal): Promise<Duplex
       }
       signal.removeEventListener("abort", abort)
       resolve(duplex)
-    })
+    }
+    socket.connect(port, address, connected)
   })
 
 /** The dial of a place. @throws ChannelError `socket/refused` for an address that the policy refuses */

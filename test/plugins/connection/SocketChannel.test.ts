@@ -1,8 +1,8 @@
-import { afterEach, assert, describe, it } from "@effect/vitest"
+import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { createServer as createSecureServer } from "node:tls"
-import type { AddressInfo, Socket } from "node:net"
+import { type AddressInfo, Socket } from "node:net"
 import { type Channel, Plugin } from "systole"
 import * as SocketChannel from "../../../plugins/socket/SocketChannel.ts"
 import { current } from "../../scripts/Host.ts"
@@ -111,7 +111,7 @@ describe("The exchange of the channel socket", () => {
     assert.strictEqual(await exchange(1, {}), "io/unreachable")
   })
 
-  it("verifies the certificate of TLS for the name", async () => {
+  it("verifies the certificate of TLS for the name, and looks whether the other side is there", async () => {
     process.env["SYSTOLE_TEST_CA"] = authority
     const server = createSecureServer({ cert: serverCertificate, key: serverKey }, (socket) => {
       socket.on("error", () => undefined)
@@ -121,6 +121,7 @@ describe("The exchange of the channel socket", () => {
     const { port } = server.address() as AddressInfo
     const secure = { protocol: "tls", until: { bytes: 6 } }
     assert.strictEqual(await exchange(port, secure), "io/tls")
+    const kept = vi.spyOn(Socket.prototype, "setKeepAlive")
     assert.deepStrictEqual(await exchange(port, secure, { ca: { env: "SYSTOLE_TEST_CA" } }), { bytes: 6, text: "secret" })
     server.close()
   })
