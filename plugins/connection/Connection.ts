@@ -50,6 +50,8 @@ export class Connection {
   private readonly ending = new AbortController()
   private readonly waiters = new Set<Waiter>()
   private opened: Opened | undefined
+  /** The time of the newest opening; `undefined` while an attempt has not led to one. */
+  private openedAt: number | undefined
   private ingress: Channel.Ingress | undefined
   private running: Promise<void> | undefined
   /** Writes go out in the order of their jobs. */
@@ -117,10 +119,11 @@ export class Connection {
     let wait = Wait.FIRST
     let isTold = false
     while (!signal.aborted) {
-      const at = world.elapsed()
+      this.openedAt = undefined
       const error = await this.once().catch((failure: unknown) => failure)
       if (signal.aborted) return
-      if (world.elapsed() - at > wait) [wait, isTold] = [Wait.FIRST, false]
+      // A dial may take longer than the wait, and is no opening.
+      if (this.openedAt !== undefined && world.elapsed() - this.openedAt > wait) [wait, isTold] = [Wait.FIRST, false]
       if (!isTold) {
         this.ingress?.report("io/connection", `the connection of the channel ${channel} is not open: ${nameOf(error)}`)
         isTold = true
@@ -132,12 +135,13 @@ export class Connection {
 
   /** One opening, until its end. Returns or throws the reason of the end. */
   private async once(): Promise<unknown> {
-    const { dial, inbound } = this.settings
-    const { signal } = this.ending
-    if (inbound !== undefined && await this.ingress?.admits(inbound.space) === false) {
+    const { dial, inbound, world } = this.settings
+    const { ingress, ending: { signal } } = this
+    if (inbound !== undefined && ingress !== undefined && !await Deadline.orAborted(ingress.admits(inbound.space), signal)) {
       return Channel.fail("io/held", `its space ${inbound.space} is detached, or is being imported`)
     }
     const duplex = await dial(AbortSignal.any([signal, AbortSignal.timeout(OPENING)]))
+    this.openedAt = world.elapsed()
     let failure: unknown
     const fail = (error: unknown): void => {
       failure ??= error

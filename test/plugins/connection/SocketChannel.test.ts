@@ -123,6 +123,8 @@ describe("The exchange of the channel socket", () => {
     assert.strictEqual(await exchange(port, secure), "io/tls")
     const kept = vi.spyOn(Socket.prototype, "setKeepAlive")
     assert.deepStrictEqual(await exchange(port, secure, { ca: { env: "SYSTOLE_TEST_CA" } }), { bytes: 6, text: "secret" })
+    assert.deepStrictEqual(kept.mock.calls.filter(([isKept]) => isKept), [[true, 60_000]])
+    kept.mockRestore()
     server.close()
   })
 
@@ -206,14 +208,14 @@ describe("The open connection of the channel socket", () => {
     const channel = define({ connect: { host: "127.0.0.1", port }, messages: "lines", inbound }, {
       ...world,
       sleep: async (millis, signal) => {
-        if (waits.length === 8) await servers.open(port, (socket) => {
-          pass(100_000)
-          socket.destroy()
-        })
+        if (waits.length === 8) await servers.open(port, (socket) => void socket.end("open\n"))
         await world.sleep(millis, signal)
       }
     })
-    channel.begin?.(ingress)
+    channel.begin?.({ ...ingress, take: (...given) => {
+      pass(100_000)
+      return ingress.take(...given)
+    } })
     await until(() => reports.length === 2)
     assert.deepStrictEqual(waits.slice(0, 9), [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 64_000, 64_000])
     assert.include(reports[0], "ECONNREFUSED")
@@ -309,9 +311,6 @@ describe("The open connection of the channel socket", () => {
     assert.deepStrictEqual((await TestJob.run(channel, TestJob.make("send", { text: "next" }))).value, { bytes: 4 })
   })
 
-  it("takes datagrams of its other side", async () => {
-    const server = createSocket("udp4")
-    server.on("message", (_, { address, port }) => {
   // The other hosts connect a datagram socket to any address.
   it.runIf(current() === "node")("of UDP is not open where the host refuses its address", async () => {
     const { waits, world } = TestWorld.make()
@@ -323,6 +322,9 @@ describe("The open connection of the channel socket", () => {
     assert.strictEqual(waits[0], 1000)
   })
 
+  it("takes datagrams of its other side", async () => {
+    const server = createSocket("udp4")
+    server.on("message", (_, { address, port }) => {
       for (const text of ["one", "two"]) server.send(text, port, address)
     })
     await new Promise<void>((resolve) => server.bind(0, "127.0.0.1", resolve))
