@@ -20,8 +20,9 @@
  * With `messages` and `inbound`, each message that arrives becomes a signal with the payload `{ text }`, or `{ data }` with
  * `as: "bytes"`, and the id `<channel>:<connection>:<n>`, in which `<connection>` is drawn for each opening. A message is taken at
  * most once: what is on its way when the connection or the process ends is lost. While the inbox of the space is full, the other side
- * waits; a datagram beyond 1 MiB of waiting ones is lost. A message of another form than UTF-8 is dropped, and one beyond `maxMessage`
- * closes the connection; both are reported once for a connection (`io/inbound`). A detached space has no connection.
+ * waits; a datagram beyond `maxMessage` or 1 MiB of waiting ones is lost. A message of another form than UTF-8 is dropped. Both are
+ * reported once for a connection (`io/inbound`). Another message beyond `maxMessage` closes the connection, which is reported as each
+ * end of it (`io/connection`). A detached space has no connection.
  *
  * | `messages` | form |
  * |---|---|
