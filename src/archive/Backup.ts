@@ -63,6 +63,8 @@ export interface Options {
   readonly encrypt?: Encrypt | undefined
   /** The key that has to sign it, if there is one. */
   readonly signer?: PublicKey | undefined
+  /** Hears of each piece that is read from the space, written, or read back. */
+  readonly moved?: () => void
 }
 
 /** A backup that was made, or the newest one that there is, of a space that had no beat since. */
@@ -110,15 +112,18 @@ const begun = Effect.fnUntraced(function*<E>(frame: Stream.Stream<Uint8Array, E>
 const written = <E extends Coded>(
   frame: Stream.Stream<Uint8Array, E>,
   { folder, hash, known, space }: Place & { readonly known: ReadonlyArray<BackupName.Known> },
-  { encrypt, signer }: Options
+  { encrypt, moved, signer }: Options
 ): Effect.Effect<Made, E | BackupFailed | BackupRefused | FrameRefused> =>
   Effect.scoped(Effect.gen(function*() {
     const at = yield* Clock.currentTimeMillis
     const scope = yield* Effect.scope
     // With the first bytes: a space that is not there gets no folder.
-    const draft = yield* Effect.cached(Scope.provide(folder.create(space, String(at)), scope))
+    const draft = yield* Effect.cached(Scope.provide(folder.create(space, String(at), moved), scope))
     const reader = new FrameReader(hash)
-    const checked = yield* begun(Stream.mapEffect(frame, (bytes) => Effect.as(reader.feed(bytes), bytes)))
+    const checked = yield* begun(Stream.mapEffect(frame, (bytes) => {
+      moved?.()
+      return Effect.as(reader.feed(bytes), bytes)
+    }))
     const stored = encrypt === undefined ? checked : encrypt(checked)
     yield* Stream.runForEach(stored, (bytes) => Effect.flatMap(draft, ({ write }) => write(bytes)))
     const { root, signer: by } = yield* reader.sealed()

@@ -53,8 +53,9 @@ export interface BackupFolder {
   readonly list: (space: string) => Effect.Effect<ReadonlyArray<BackupName.Known>, BackupFailed>
   /** The path of a file. */
   readonly fileOf: (space: string, name: string) => string
-  /** Begins a file, which is removed at the end of the scope unless it was finished. */
-  readonly create: (space: string, name: string) => Effect.Effect<Draft, BackupFailed, Scope.Scope>
+  /** Begins a file, which is removed at the end of the scope unless it was finished. `moved` hears of each write and each read slice. */
+  readonly create: (space: string, name: string, moved?: () => void) => Effect.Effect<Draft, BackupFailed, Scope.Scope>
+  /** Removes a file. One that is absent is no failure: two hosts of one folder may remove it. */
   readonly remove: (space: string, name: string) => Effect.Effect<void, BackupFailed>
 }
 
@@ -82,13 +83,16 @@ const syncFolder = (fs: FileSystem.FileSystem, path: string): Effect.Effect<void
   Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(path), ({ sync }) => sync)))
 
 /** The digest and the size of a file. */
-const digestOf = ({ fs, hash }: Parts, path: string): Effect.Effect<readonly [digest: string, size: number], PlatformError.PlatformError> =>
+const digestOf = (
+  { fs, hash }: Parts, path: string, moved: () => void
+): Effect.Effect<readonly [digest: string, size: number], PlatformError.PlatformError> =>
   Effect.suspend(() => {
     const hasher = hash.start()
     let size = 0
     const read = Stream.runForEach(fs.stream(path, { chunkSize: SLICE }), (bytes) => Effect.sync(() => {
       hasher.update(bytes)
       size += bytes.length
+      moved()
     }))
     return Effect.map(read, () => [hasher.hex(), size] as const)
   })
@@ -102,13 +106,14 @@ const clean = Effect.fnUntraced(function*(fs: FileSystem.FileSystem, paths: Read
   }
 }, (cleaned) => Effect.ignore(cleaned))
 
-/** The folder of a space, and its paths. */
+/** The folder of a space, its paths, and the listener of a draft. */
 interface Folder {
   readonly folder: string
   readonly fileOf: (name: string) => string
+  readonly moved: () => void
 }
 
-const drafted = Effect.fnUntraced(function*(parts: Parts, { fileOf, folder }: Folder, name: string) {
+const drafted = Effect.fnUntraced(function*(parts: Parts, { fileOf, folder, moved }: Folder, name: string) {
   const { fs, hash } = parts
   const draft = fileOf(`${name}${BackupName.PARTIAL}`)
   const mapped = Effect.mapError(failedAt(draft))
@@ -117,10 +122,13 @@ const drafted = Effect.fnUntraced(function*(parts: Parts, { fileOf, folder }: Fo
   const file = yield* mapped(fs.open(draft, { flag: "w", mode: 0o600 }))
   const hasher = hash.start()
   const made: Draft = {
-    write: (bytes) => Effect.andThen(mapped(file.writeAll(bytes)), Effect.sync(() => hasher.update(bytes))),
+    write: (bytes) => Effect.andThen(mapped(file.writeAll(bytes)), Effect.sync(() => {
+      hasher.update(bytes)
+      moved()
+    })),
     finish: Effect.fnUntraced(function*(whole: string) {
       yield* mapped(file.sync)
-      const [digest, size] = yield* mapped(digestOf(parts, draft))
+      const [digest, size] = yield* mapped(digestOf(parts, draft, moved))
       if (digest !== hasher.hex()) return yield* new BackupFailed({ path: draft, reason: "the disk gave other bytes than were written" })
       yield* mapped(fs.rename(draft, fileOf(whole)))
       yield* syncFolder(fs, folder)
@@ -147,11 +155,11 @@ export const make = Effect.fnUntraced(function*(
     spaces: Effect.map(names(fs, root), (found) => found.filter(isSpaceName).toSorted()),
     list: (space) => Effect.map(names(fs, folderOf(space)), BackupName.all),
     fileOf,
-    create: Effect.fnUntraced(function*(space: string, name: string) {
+    create: Effect.fnUntraced(function*(space: string, name: string, moved: () => void = () => {}) {
       const left = (yield* names(fs, folderOf(space))).filter((file) => file.endsWith(BackupName.PARTIAL))
       yield* clean(fs, left.map((file) => fileOf(space, file)))
-      return yield* drafted(parts, { folder: folderOf(space), fileOf: (file) => fileOf(space, file) }, name)
+      return yield* drafted(parts, { folder: folderOf(space), fileOf: (file) => fileOf(space, file), moved }, name)
     }),
-    remove: (space, name) => Effect.mapError(fs.remove(fileOf(space, name)), failedAt(fileOf(space, name)))
+    remove: (space, name) => Effect.mapError(fs.remove(fileOf(space, name), { force: true }), failedAt(fileOf(space, name)))
   }
 })

@@ -13,7 +13,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import * as Daemon from "../diagnostic/Daemon.ts"
 import type { Telemetry } from "../diagnostic/Telemetry.ts"
 import { TOPIC } from "../diagnostic/Topic.ts"
@@ -92,6 +91,9 @@ export class BackupStalled extends Data.TaggedError("BackupStalled")<{ readonly 
 /** The stable code of a failure; `undefined` for an unexpected one. */
 const codeOf = (failure: unknown): string | undefined => (failure as { readonly code?: string } | undefined)?.code
 
+/** The codes of spaces that need no backup: one that was removed meanwhile, and one that an import has not made whole. */
+const WITHOUT: ReadonlySet<string | undefined> = new Set(["space/importing", "space/unknown"])
+
 /** The state of a space, in milliseconds since 1970. */
 interface Seen {
   /** The first look, from which on a space without a backup counts. */
@@ -103,7 +105,7 @@ interface Seen {
   had: { readonly progress: Progress; readonly file: string | undefined } | undefined
   /** The backup in progress, also one that was given up. */
   running: Fiber.Fiber<void, unknown> | undefined
-  /** The pieces that backups have read. */
+  /** The pieces that backups have read, written, or read back. */
   pieces: number
 }
 
@@ -174,8 +176,8 @@ export class BackupSchedule {
       const exit = yield* this.attempt(space, seen)
       if (Exit.isSuccess(exit)) return true
       const failure = Cause.squash(exit.cause)
-      // A space that was removed meanwhile needs no backup.
-      if (codeOf(failure) !== "space/unknown") this.parts.report(new BackupMissed({ space, failure }))
+      if (WITHOUT.has(codeOf(failure))) seen.newest = now
+      else this.parts.report(new BackupMissed({ space, failure }))
       return !(failure instanceof BackupFailed)
     })
   }
@@ -224,30 +226,30 @@ export class BackupSchedule {
       if (isKept(progress, newest, seen.had)) {
         seen.newest = now
         seen.next = now + every
+        yield* this.expire(space, known)
         return
       }
       const snapshot = known.findLast(({ n }) => n === 0)
       const isFull = dueAfter(snapshot?.at, full, now) <= now
-      const source: ReturnType<typeof this.source> = (since) =>
-        Stream.tap(this.source(space)(since), () => Effect.sync(() => seen.pieces++))
-      const made = yield* Backup.make(source, { space, folder, hash }, { isFull, encrypt, signer: signer?.key }).pipe(
+      const moved = () => void seen.pieces++
+      const choice = { isFull, encrypt, signer: signer?.key, moved }
+      const made = yield* Backup.make(this.source(space), { space, folder, hash }, choice).pipe(
         Effect.catchTag("BackupDetached", () => Effect.succeed({ kind: "unchanged", file: undefined }))
       )
       seen.had = { progress, file: made.file }
       seen.newest = now
       seen.next = now + every
-      if (made.kind !== "unchanged") yield* Effect.catch(this.expire(space), (failure) => Effect.sync(() => this.parts.report(failure)))
+      // A copy that was not released has no part in the backups of its name.
+      if (made.file !== undefined) yield* this.expire(space, known)
     })
   }
 
-  /** Removes the oldest chain, if it is no longer to be kept: at most one with each backup, so that no wrong clock removes many. */
-  private expire(space: string): Effect.Effect<void, BackupFailed> {
+  /** Removes the oldest chain, if it is no longer to be kept: at most one at a time, so that no wrong clock removes many. */
+  private expire(space: string, known: ReadonlyArray<BackupName.Known>): Effect.Effect<void> {
     return Effect.gen({ self: this }, function*() {
-      const { folder } = this.parts
       const now = yield* Clock.currentTimeMillis
-      const gone = BackupName.expired(yield* folder.list(space), now - this.settings.keep)
-      for (const { file } of gone) yield* folder.remove(space, file)
-    })
+      for (const { file } of BackupName.expired(known, now - this.settings.keep)) yield* this.parts.folder.remove(space, file)
+    }).pipe(Effect.catch((failure) => Effect.sync(() => this.parts.report(failure))))
   }
 
   /** Shows the age of the oldest of all newest backups. */

@@ -12,7 +12,7 @@ import { BackupSchedule, type Parts } from "../../src/archive/BackupSchedule.ts"
 import * as Encryption from "../../src/archive/Encryption.ts"
 import * as Redacted from "../../src/cell/Redacted.ts"
 import { FrameReader } from "../../src/frame/FrameReader.ts"
-import { PersistenceError, SpaceImporting } from "../../src/persistence/PersistenceError.ts"
+import { PersistenceError, SpaceImporting, StoreBusy } from "../../src/persistence/PersistenceError.ts"
 import { hash } from "../frame/Frames.ts"
 import { serve } from "../ingress/TestIngress.ts"
 
@@ -111,6 +111,69 @@ describe("Scheduled backups", () => {
       assert.deepStrictEqual(files(), ["000002-0000", "000002-0001", "000003-0000", "000004-0000"])
     })))
 
+  it.effect("of a space without a beat since expire, too, up to the newest chain", () =>
+    over(({ beat, files, folder, schedule, told }) => Effect.gen(function*() {
+      const { pass } = schedule()
+      for (let i = 0; i < 3; i++) {
+        yield* beat()
+        yield* pass
+        yield* TestClock.adjust(24 * hour)
+      }
+      assert.deepStrictEqual(files(), ["000001-0000", "000002-0000", "000003-0000"])
+      yield* pass
+      assert.deepStrictEqual(files(), ["000002-0000", "000003-0000"])
+      yield* TestClock.adjust(24 * hour)
+      // Another host of the folder was faster.
+      const [oldest] = yield* folder.list("home")
+      const list: BackupFolder.BackupFolder["list"] = (name) => Effect.tap(folder.list(name), () => folder.remove(name, oldest?.file ?? ""))
+      yield* schedule({ folder: { ...folder, list } }).pass
+      assert.deepStrictEqual(files(), ["000003-0000"])
+      yield* TestClock.adjust(1000 * hour)
+      yield* schedule().pass
+      assert.deepStrictEqual([files(), told], [["000003-0000"], []])
+    })))
+
+  it.effect("wait for as long as they move, also where the read-back takes long", () =>
+    over(({ beat, files, root, schedule, told }) => Effect.gen(function*() {
+      yield* beat()
+      const fs = yield* FileSystem.FileSystem
+      let [slices, waiting] = [0, 0]
+      const slow = FileSystem.FileSystem.of({
+        ...fs,
+        stream: (path, options) => Stream.tap(fs.stream(path, { ...options, chunkSize: 256 }), () => {
+          waiting++
+          slices++
+          return Effect.ensuring(Effect.sleep(4 * minute), Effect.sync(() => waiting--))
+        })
+      })
+      const folder = yield* Effect.provideService(BackupFolder.make(join(root, "backups"), hash), FileSystem.FileSystem, slow)
+      const passing = yield* Effect.forkChild(schedule({ folder }).pass)
+      const isOver = () => passing.pollUnsafe() !== undefined
+      while (!isOver()) {
+        yield* settled(() => waiting > 0 || isOver())
+        if (waiting > 0) yield* TestClock.adjust(4 * minute)
+      }
+      assert.isAbove(slices, 2)
+      assert.deepStrictEqual([told, files()], [[], ["000001-0000"]])
+    })))
+
+  it.effect("begin once an import is whole, which is no failure", () =>
+    over(({ age, app, beat, files, schedule, told }) => Effect.gen(function*() {
+      yield* beat()
+      let isWhole = false
+      const importing = new PersistenceError({ reason: new SpaceImporting({ space: "home" }) })
+      const progress: Parts["kernel"]["progress"] = (name) => isWhole ? app.kernel.progress(name) : Effect.fail(importing)
+      const { pass } = schedule({ kernel: { ...app.kernel, progress } })
+      for (let i = 0; i < 3; i++) {
+        yield* pass
+        yield* TestClock.adjust(5 * minute)
+      }
+      assert.deepStrictEqual([told, files(), age()], [[], [], 0])
+      isWhole = true
+      yield* pass
+      assert.deepStrictEqual(files(), ["000001-0000"])
+    })))
+
   it.effect("of one space fail alone, are told with a code, and are tried again", () =>
     over(({ app, beat, files, schedule, told }) => Effect.gen(function*() {
       for (const space of ["a", "b", "c"]) yield* beat(space)
@@ -119,7 +182,7 @@ describe("Scheduled backups", () => {
         ...app.kernel,
         spaces: Effect.map(app.kernel.spaces, (names) => ["absent", ...names]),
         space: (name, options) => isBroken && name === "b"
-          ? Effect.fail(new PersistenceError({ reason: new SpaceImporting({ space: name }) }))
+          ? Effect.fail(new PersistenceError({ reason: new StoreBusy({ space: name, place: "here" }) }))
           : app.kernel.space(name, options)
       }
       const { pass } = schedule({ kernel: failing })
@@ -127,7 +190,7 @@ describe("Scheduled backups", () => {
       assert.deepStrictEqual([files("a"), files("c")], [["000001-0000"], ["000001-0000"]])
       // A space that was removed meanwhile is no failure.
       assert.deepStrictEqual(told.map(({ code, space }) => [code, space]), [["backup/failed", "b"]])
-      assert.include(told[0]?.message, "(space/importing)")
+      assert.include(told[0]?.message, "(store/busy)")
       isBroken = false
       yield* TestClock.adjust(5 * minute)
       yield* pass
