@@ -157,7 +157,8 @@ const checked = Effect.fnUntraced(function*(space: string) {
   const { ask } = yield* Client
   const { fault } = yield* ask<Verification>(`${SpaceArgument.path(space)}/journal/verification`, { seconds: CHECKED })
   if (!fault) return
-  const message = `Space "${space}" is not what was backed up: ${fault.reason}. It stays detached: delete it, and restore another backup`
+  const message = `Space "${space}" is not what was backed up: ${fault.reason}. It stays detached: restore another backup with another ` +
+    "--data. Its removal deletes large content below its name, which that backup may need"
   return yield* new CliFailure({ exit: exits.differs, code: fault.code, message })
 })
 
