@@ -68,6 +68,11 @@ export class Exports {
     this.sessions = new Sessions({ ...host, kind: "export", isSpare: ({ isOver }) => isOver })
   }
 
+  /** Ends all exports in progress, with their pins. */
+  get end(): Effect.Effect<void> {
+    return this.sessions.endAll
+  }
+
   /** The part that begins with a chunk; the first one of a new export without its number. */
   part(space: Space, from: number | undefined, parts: Export.Parts): Effect.Effect<Uint8Array, ExportError> {
     return Effect.gen({ self: this }, function*() {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
 import { concat } from "../cell/Bytes.ts"
@@ -224,6 +225,8 @@ export class Import {
       for (const reference of references) {
         if (!(yield* ReferencedContent.find(seeking, reference))) this.absent = Arrived.withAbsent(this.absent, reference.hash)
         this.size += Math.min(reference.size, PART)
+        // It may take minutes, and an import without a newer time is given up.
+        if (reference.size > PART) yield* Effect.map(Clock.currentTimeMillis, (now) => this.touch(now))
         if (this.size >= GROUP) yield* this.flush
       }
     })
@@ -276,7 +279,7 @@ export class Import {
     this.store.arrive({ note: JSON.stringify(note), isWhole: false })
   }
 
-  /** Stores the time of a part that ends within a record. The progress stays. */
+  /** Stores the time of work within a part, or of its end within a record. The progress stays. */
   private touch(now: number): void {
     const known = Arrived.importing(this.store.arrival()?.note ?? "")
     if (known !== undefined) this.store.arrive({ note: JSON.stringify({ ...known, at: now }), isWhole: false })

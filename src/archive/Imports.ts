@@ -8,7 +8,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { FrameRefused } from "../frame/FrameRefused.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
@@ -59,6 +58,9 @@ export type ImportError = ArchiveFull | FrameRefused | PersistenceError
 
 const now = Clock.currentTimeMillis
 
+/** The time without a byte after which a part ends, as one that its sender broke off. */
+const STALLED = "1 minute"
+
 /**
  * The imports of one host.
  */
@@ -66,8 +68,8 @@ export class Imports {
   private readonly kernel: Pick<Kernel["Service"], "contents" | "importing" | "remove" | "space">
   private readonly hash: Hash["Service"]
   private readonly sessions: Sessions<Session>
-  /** One import begins at a time, so that none is begun twice. */
-  private readonly alone = Semaphore.makeUnsafe(1)
+  /** The names of which an import begins, so that none is begun twice. */
+  private readonly beginning = new Set<string>()
 
   constructor(
     { hash, kernel }: { readonly hash: Hash["Service"]; readonly kernel: Imports["kernel"] },
@@ -79,10 +81,16 @@ export class Imports {
     this.sessions = new Sessions({ ...host, kind: "import", isSpare: ({ isBusy }) => !isBusy })
   }
 
+  /** Ends all imports in progress. Each goes on from its store. */
+  get end(): Effect.Effect<void> {
+    return this.sessions.endAll
+  }
+
   /** Takes a part, unless it is not the next one. The space opens with the seal. */
   take<E>(
-    { bytes, frame = 0, frames = 1, from, mayRead = () => false, space, ...named }: FramePart<E>
+    { bytes: sent, frame = 0, frames = 1, from, mayRead = () => false, space, ...named }: FramePart<E>
   ): Effect.Effect<ImportProgress, E | ImportError> {
+    const bytes = Stream.timeout(sent, STALLED)
     const fed = (session: Session): Effect.Effect<ImportProgress, E | ImportError> => Effect.gen({ self: this }, function*() {
       const { importer } = session
       if (importer.frame !== frame || importer.next !== from) {
@@ -116,21 +124,30 @@ export class Imports {
 
   /** The session of an import, for one part. */
   private session(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, ImportError> {
-    return this.alone.withPermits(1)(Effect.gen({ self: this }, function*() {
+    return Effect.suspend(() => {
+      // It may wait for a removal, and imports of other names do not wait with it.
+      if (this.beginning.has(space)) return Effect.fail(busy(space))
+      this.beginning.add(space)
+      return Effect.ensuring(this.found(space, { id, why }), Effect.sync(() => this.beginning.delete(space)))
+    })
+  }
+
+  private found(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, ImportError> {
+    return Effect.gen({ self: this }, function*() {
       const known = this.sessions.of(space)
       if (known !== undefined && (known.id !== id || known.why !== why || known.isBusy)) return yield* busy(space)
       const session = known ?? (yield* this.sessions.begin(space, this.begun(space, { id, why })))
       session.isBusy = true
       this.sessions.use(space, session)
       return session
-    }))
+    })
   }
 
   private begun(space: string, { id, why }: ImportIdentity): Effect.Effect<Session, PersistenceError, Scope.Scope> {
     return Effect.gen({ self: this }, function*(): Effect.fn.Return<Session, PersistenceError, Scope.Scope> {
       let session: Session | undefined
       const ended = Effect.suspend(() => session === undefined ? Effect.void : this.sessions.end(space, session))
-      const store = yield* this.kernel.importing(space, ended)
+      const store = yield* this.kernel.importing(space, { ended, isBusy: () => session?.isBusy === true })
       const note = Arrived.importing(store.arrival()?.note ?? "")
       // A copy never goes on as a restore, which sends the signals of its original.
       if (note !== undefined && (note.id !== id || (note.why ?? why) !== why)) return yield* busy(space)

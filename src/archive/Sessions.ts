@@ -115,6 +115,10 @@ export class Sessions<S> {
     }).pipe(Effect.uninterruptible)
   }
 
+  /** Ends all sessions. */
+  readonly endAll: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.forEach([...this.held], ([space, { session }]) => this.end(space, session), { discard: true }))
+
   private makeRoom(space: string): Effect.Effect<void, ArchiveFull> {
     const { isSpare, kind } = this.options
     const limit = this.options.limit()

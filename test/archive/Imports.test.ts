@@ -3,12 +3,14 @@ import { Effect, Fiber, Layer, Latch, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { createServer, type IncomingMessage, request } from "node:http"
 import { Readable } from "node:stream"
-import { MemoryStore, Persistence } from "systole"
+import { type ContentStore, MemoryStore, Persistence } from "systole"
 import { Imports } from "../../src/archive/Imports.ts"
+import * as Fibers from "../../src/kernel/model/Fibers.ts"
 import * as Frames from "../frame/Frames.ts"
 import { serve } from "../ingress/TestIngress.ts"
 import { enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import { listening } from "../runtime/Listening.ts"
+import * as MemoryContents from "../support/MemoryContents.ts"
 import { present } from "../support/Present.ts"
 import { frameOf, type Node, node } from "./Nodes.ts"
 
@@ -33,8 +35,8 @@ const counted = () => {
 }
 
 /** A node with the frame of a space. */
-const framed = Effect.fnUntraced(function*(persistence: Layer.Layer<Persistence> = MemoryStore.layer) {
-  const here = yield* node({ modules, persistence })
+const framed = Effect.fnUntraced(function*(persistence: Layer.Layer<Persistence> = MemoryStore.layer, contents?: ContentStore) {
+  const here = yield* node({ modules, persistence, contents })
   const home = yield* here.kernel.space("home")
   yield* steps(home, 8)
   yield* home.signal({ signal: "/signals/put" })
@@ -47,6 +49,10 @@ const part = <E>(imports: Imports, space: string, { bytes, from = 0, id = "abcde
   readonly from?: number
   readonly id?: string
 }) => imports.take({ space, id, why: "copy", from, bytes })
+
+/** A body whose pieces come 59 seconds after one another. */
+const slow = (pieces: ReadonlyArray<Uint8Array>) =>
+  Stream.mapEffect(Stream.fromIterable(pieces), (piece) => Effect.delay(Effect.succeed(piece), "59 seconds"))
 
 /** An import that got the chunks of its frame up to the middle of one. */
 const begun = (here: Node, frame: Uint8Array) => {
@@ -87,6 +93,30 @@ describe("an import over HTTP", () => {
   }))
 })
 
+describe("a runtime that ends", () => {
+  it.live("closes the stores of the imports in progress", () => Effect.gen(function*() {
+    const closed: Array<string> = []
+    yield* Effect.scoped(Effect.gen(function*() {
+      const app = yield* serve({
+        enzymes: modules,
+        hold: yield* Fibers.holder,
+        kernel: (kernel) => ({
+          ...kernel,
+          importing: (name, importer) =>
+            Effect.tap(kernel.importing(name, importer), () => Effect.addFinalizer(() => Effect.sync(() => closed.push(name))))
+        })
+      })
+      yield* Effect.flatMap(app.kernel.space("home", { create: true }), (home) => home.get("/data/t0"))
+      const frame = new Uint8Array(yield* Effect.promise(async () => (await app.fetch("/v1/spaces/home/export")).arrayBuffer()))
+      const body = new Uint8Array(frame.subarray(0, after(frame, 0)))
+      const taken = yield* Effect.promise(() => app.ask("/v1/spaces/copy/import/abcdefgh?from=0", { method: "PUT", body }))
+      assert.deepStrictEqual(taken.body, { space: "copy", frame: 0, next: 1 })
+      assert.deepStrictEqual(closed, [])
+    }))
+    assert.deepStrictEqual(closed, ["copy"])
+  }))
+})
+
 describe("an import that breaks off", () => {
   it.effect("N33 goes on where its request was interrupted, in the middle of a chunk", () => Effect.gen(function*() {
     const { frame, here } = yield* framed()
@@ -124,18 +154,64 @@ describe("an import that breaks off", () => {
     assert.deepStrictEqual(counts, { open: 1, most: 1 })
   }))
 
-  it.effect("is removed after an hour while its body stalls, and its name is free", () => Effect.gen(function*() {
+  it.effect("ends a part without a byte for 1 minute, is removed an hour later, and its name is free", () => Effect.gen(function*() {
     const { counts, layer } = counted()
     const { frame, here } = yield* framed(layer)
-    const bytes = Stream.concat(Stream.make(frame.subarray(0, 2000)), Stream.never)
+    const came = after(frame, 2) + 100
+    const pieces = [frame.subarray(0, 2000), frame.subarray(2000, came)]
+    const bytes = Stream.concat(slow(pieces), Stream.never)
     const fiber = yield* Effect.forkChild(part(here.imports, "copy", { bytes }))
+    yield* TestClock.adjust("177 seconds")
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("2 seconds")
+    assert.deepStrictEqual(yield* Fiber.join(fiber), { frame: 0, next: 3 })
     yield* TestClock.adjust("61 minutes")
     yield* turns()
     assert.deepStrictEqual(yield* here.kernel.spaces, ["home"])
     assert.property(yield* part(here.imports, "copy", { bytes: Stream.make(frame), id: "another-1" }), "root")
-    yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual(yield* here.kernel.spaces, ["copy", "home"])
     assert.deepStrictEqual(counts, { open: 0, most: 1 })
+  }))
+
+  it.effect("stays while a part works for longer than an hour", () => Effect.gen(function*() {
+    const { frame, here } = yield* framed()
+    const pieces = Array.from({ length: 100 }, (_, n) => frame.subarray(n, n === 99 ? frame.length : n + 1))
+    const bytes = slow(pieces)
+    const fiber = yield* Effect.forkChild(part(here.imports, "copy", { bytes }))
+    for (let minute = 0; minute < 100; minute++) yield* TestClock.adjust("59 seconds")
+    assert.property(yield* Fiber.join(fiber), "root")
+  }))
+
+  it.effect("waits for the removal of its own name, and no other import does", () => Effect.gen(function*() {
+    const { store } = MemoryContents.make()
+    const deleted = Latch.makeUnsafe(false)
+    const contents: ContentStore = { ...store, list: async (prefix, after) => {
+      if (prefix.startsWith("copy/")) await Effect.runPromise(deleted.await)
+      return store.list(prefix, after)
+    } }
+    const { frame, here } = yield* framed(MemoryStore.layer, contents)
+    yield* here.kernel.space("copy")
+    const removal = yield* Effect.forkChild(here.kernel.remove("copy"))
+    yield* TestClock.adjust(1)
+    const waiting = yield* Effect.forkChild(part(here.imports, "copy", { bytes: Stream.make(frame) }))
+    yield* TestClock.adjust(1)
+    assert.property(yield* part(here.imports, "other", { bytes: Stream.make(frame) }), "root")
+    assert.strictEqual((yield* Effect.flip(part(here.imports, "copy", { bytes: Stream.empty }))).code, "space/importing")
+    assert.isUndefined(waiting.pollUnsafe())
+    yield* deleted.open
+    yield* Fiber.join(removal)
+    assert.property(yield* Fiber.join(waiting), "root")
+  }))
+
+  it.effect("frees its store when its host ends, and goes on at the next one", () => Effect.gen(function*() {
+    const { counts, layer } = counted()
+    const { frame, here } = yield* framed(layer)
+    yield* begun(here, frame)
+    assert.strictEqual(counts.open, 1)
+    yield* here.imports.end
+    assert.strictEqual(counts.open, 0)
+    const imports = new Imports(here, { fork: here.fork, limit: () => 2 })
+    assert.property(yield* part(imports, "copy", { bytes: Stream.make(frame.subarray(after(frame, 2))), from: 3 }), "root")
   }))
 
   it.effect("begins anew when its space was removed meanwhile", () => Effect.gen(function*() {

@@ -51,6 +51,8 @@ export interface Settings {
   readonly hash?: Layer.Layer<Hash>
   /** The clocks of the host, unless its own. */
   readonly clocks?: HostPacemaker.HostClocks
+  /** Holds the fibers of requests, as a runtime does. */
+  readonly hold?: App.Options["hold"]
   /** Replaces parts of the kernel. */
   readonly kernel?: (kernel: Kernel["Service"]) => Kernel["Service"]
 }
@@ -77,7 +79,7 @@ export const serve = (setting: Settings = {}) =>
       ({ cause }) => accidents.push(cause)
     ), closing: closing.signal, pages: Page.withTexts(config.pages, String), webhooks: (parts) => Webhooks.make(config.ingress, parts),
       readers: config.readers, debug: setting.debug, tokens: setting.tokens, bearer: setting.bearer, rates: setting.rates,
-      origins: config.origins, public: config.access.public,
+      hold: setting.hold, origins: config.origins, public: config.access.public,
       reference: setting.reference })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {

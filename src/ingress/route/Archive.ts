@@ -40,6 +40,8 @@ export const routes = (table: SpaceTable, { hash, isEvicted, kernel, runner, sig
   const host = { fork: isEvicted ? undefined : fork, limit: () => kernel.limits.archiveSessions }
   const exports = new Exports({ hash, signer }, host)
   const imports = new Imports({ kernel, hash }, host)
+  // They end with the runtime. A host that is evicted has no such moment.
+  if (!isEvicted) fork(Effect.onInterrupt(Effect.never, () => Effect.andThen(exports.end, imports.end)))
   table.ofSpace(Endpoints.exported, (space, { query: { content, from, history, since } }) =>
     Effect.map(exports.part(space, from, { history, content, since: endOf(since) }), (bytes) =>
       new Response(new Uint8Array(bytes), { headers: { "content-type": "application/octet-stream", "cache-control": "no-store" } })))

@@ -53,6 +53,7 @@ import type { KernelSlice } from "../api/Slice.ts"
 import * as SpaceFace from "../api/SpaceFace.ts"
 import type { ScheduledSpaces } from "./ScheduledSpaces.ts"
 import { Spaces } from "./Spaces.ts"
+import type { Importer } from "./UnfinishedImports.ts"
 import { SteadyClock } from "./SteadyClock.ts"
 import { type Stop, Stops } from "../model/Stops.ts"
 import { CurrentWatchdog } from "../watchdog/Watchdog.ts"
@@ -111,10 +112,10 @@ export class Kernel extends Context.Service<Kernel, {
     rows: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<DeliveryRefusal | null>, PersistenceError>
   /**
-   * The store of an import: a new one, or one that is not whole yet. Fails with `space/exists` for the name of a space. `ended` runs
-   * when the store closes: with the scope, or before, when the import is removed.
+   * The store of an import: a new one, or one that is not whole yet. Fails with `space/exists` for the name of a space. It
+   * closes with the scope, or before, when the import is removed.
    */
-  readonly importing: (name: string, ended?: Effect.Effect<void>) => Effect.Effect<PlacedStore, PersistenceError, Scope.Scope>
+  readonly importing: (name: string, importer?: Importer) => Effect.Effect<PlacedStore, PersistenceError, Scope.Scope>
   /**
    * Opens a space whose work is due. An unfinished import is removed instead, after an hour without a part. Returns whether the space is
    * open.
@@ -200,7 +201,7 @@ export class Kernel extends Context.Service<Kernel, {
         ready: Effect.flatMap(ready, Effect.fromResult),
         remove: (name) => spaces.remove(name),
         receive: (space, from, rows) => Effect.flatMap(spaces.peer(space), (peer) => Effect.promise(() => receive(from, rows, peer))),
-        importing: (name, ended = Effect.void) => spaces.importing(name, ended),
+        importing: (name, importer = { ended: Effect.void, isBusy: () => false }) => spaces.importing(name, importer),
         wake: (name) => Effect.map(spaces.openDue(name), (opened) => opened !== undefined),
         stops: Effect.sync(() => stops.all),
         resume: spaces.resume,

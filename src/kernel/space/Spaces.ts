@@ -34,7 +34,7 @@ import { ContentRemoval } from "./ContentRemoval.ts"
 import { DueSpaces } from "./DueSpaces.ts"
 import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
 import { ScheduledSpaces } from "./ScheduledSpaces.ts"
-import { UnfinishedImports } from "./UnfinishedImports.ts"
+import { type Importer, UnfinishedImports } from "./UnfinishedImports.ts"
 import { SpaceNames } from "./SpaceNames.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 import type { Stops } from "../model/Stops.ts"
@@ -138,8 +138,8 @@ export class Spaces {
   }
 
   /** The store of an import: a new one, or one that is not whole yet. It is closed with the scope. */
-  importing(name: string, ended: Effect.Effect<void>): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
-    return Effect.andThen(this.removals.done(name), this.imports.open(name, ended))
+  importing(name: string, importer: Importer): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
+    return Effect.andThen(this.removals.done(name), this.imports.open(name, importer))
   }
 
   /** The space of this name as a receiver of signals, created if the configuration permits. */

@@ -31,8 +31,17 @@ interface Dependencies {
   readonly wake: (name: string, moment: number) => void
 }
 
+/** The one that writes the store of an import. */
+export interface Importer {
+  /** Runs when the store closes, also where the import is removed. */
+  readonly ended: Effect.Effect<void>
+  /** Whether a part is being taken: the import is not given up meanwhile. */
+  readonly isBusy: () => boolean
+}
+
 /** An open store. */
 interface Opened {
+  readonly importer: Importer
   readonly scope: Scope.Closeable
   readonly store: PlacedStore
   /** The time of its newest part as of the opening, or of the opening of a new one, in milliseconds since 1970. */
@@ -51,17 +60,17 @@ export class UnfinishedImports {
     this.deps = deps
   }
 
-  /** The store of an import, new or unfinished, until the scope closes. `ended` runs when it closes, also where the import is removed. */
-  open(name: string, ended: Effect.Effect<void>): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
+  /** The store of an import, new or unfinished, until the scope closes. */
+  open(name: string, importer: Importer): Effect.Effect<PlacedStore, PersistenceError, Scope.Scope> {
     const { alone, now, wake } = this.deps
     return Effect.gen({ self: this }, function*() {
       const scope = yield* Scope.fork(yield* Effect.scope)
       const store = yield* alone(Scope.provide(this.stored(name, true), scope))
-      const opened: Opened = { scope, store, at: newest(store) ?? now() }
+      const opened: Opened = { importer, scope, store, at: newest(store) ?? now() }
       this.opened.set(name, opened)
       yield* Scope.addFinalizer(scope, Effect.suspend(() => {
         if (this.opened.get(name) === opened) this.opened.delete(name)
-        return ended
+        return importer.ended
       }))
       wake(name, opened.at + Arrived.GIVEN_UP)
       return store
@@ -108,9 +117,8 @@ export class UnfinishedImports {
     const { alone, now, remove, wake } = this.deps
     const newestOf = Effect.suspend(() => {
       const opened = this.opened.get(name)
-      return opened === undefined
-        ? Effect.scoped(Effect.map(this.stored(name, false), newest))
-        : Effect.succeed(newest(opened.store) ?? opened.at)
+      if (opened === undefined) return Effect.scoped(Effect.map(this.stored(name, false), newest))
+      return Effect.succeed(opened.importer.isBusy() ? now() : newest(opened.store) ?? opened.at)
     })
     return Effect.flatMap(alone(newestOf), (at = 0) => {
       const end = at + Arrived.GIVEN_UP
