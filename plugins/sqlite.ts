@@ -80,13 +80,15 @@ const readHeader = (path: string): Buffer | undefined => {
   }
 }
 
+const logOf = ({ place }: Place): string => `${place}-wal`
+
 const markerOf = ({ place, space }: Place): string => join(dirname(place), NewFile.MADE, space)
 
 /** Returns the header of the file, or `undefined` if the file is to be created. Throws if it is not a space, or is lost. */
 const headerOf = (at: Place): Buffer | undefined => {
   const header = readHeader(at.place)
   if (header === undefined) {
-    if (existsSync(markerOf(at)) || existsSync(`${at.place}-wal`)) throw damaged(at, "its file vanished")
+    if (existsSync(markerOf(at)) || existsSync(logOf(at))) throw damaged(at, "its file vanished")
     return undefined
   }
   if (header.length === 0) throw damaged(at, "its file is empty")
@@ -99,7 +101,7 @@ const headerOf = (at: Place): Buffer | undefined => {
 }
 
 /** Tests whether the log holds changes that the file lacks. */
-const isAhead = (at: Place): boolean => (statSync(`${at.place}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+const isAhead = (at: Place): boolean => (statSync(logOf(at), { throwIfNoEntry: false })?.size ?? 0) > 0
 
 /** Reads the mark from the file. SQLite is used only if the log is not empty; a clean close empties it. */
 const readMark = (at: Place): number => {
@@ -108,13 +110,15 @@ const readMark = (at: Place): number => {
   return isAhead(at) ? reading(at, (database) => WakeMark.inRow(database.prepare("PRAGMA user_version").get())) : header.readInt32BE(60)
 }
 
-/** Reads the file of a space that is not open. */
+/**
+ * Reads the file of a space that is not open here. One with a log is open in another process, or was not closed: a connection that
+ * only reads leaves the log and the mark as they are. Without a log it would leave an empty one, which any other removes.
+ */
 const reading = <A>(at: Place, body: (database: DatabaseSync) => A): A => {
-  const database = new DatabaseSync(at.place, { timeout: BUSY })
+  const database = new DatabaseSync(at.place, { timeout: BUSY, readOnly: existsSync(logOf(at)) })
   try {
     return body(database)
   } finally {
-    OpenMark.clear(markerOf(at))
     database.close()
   }
 }
@@ -193,7 +197,7 @@ class Statement implements SqlStatement {
 }
 
 /** The files of a space. The one with its rows comes after its marker and before its log. */
-const filesOf = (at: Place): ReadonlyArray<string> => [markerOf(at), at.place, `${at.place}-wal`, `${at.place}-shm`]
+const filesOf = (at: Place): ReadonlyArray<string> => [markerOf(at), at.place, logOf(at), `${at.place}-shm`]
 
 /** The settings of an open database, and whether this opening is to make its tables. */
 interface Opened extends Settings {

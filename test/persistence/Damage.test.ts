@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import {
@@ -196,11 +196,27 @@ describe("Damage to a store", () => {
       }))
   }
 
-  inFolder("is no log that a start emptied to read the time of the next work", (folder) =>
+  inFolder("is made by no look at a store that is closed, that was not closed, or that another process has open", (folder) =>
     Effect.gen(function*() {
+      const { due, progress } = yield* Persistence
+      /** Each file of the store with its bytes, without the memory that connections share. */
+      const files = () => readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()
+        .filter((file) => statSync(join(folder, file)).isFile() && !file.endsWith("-shm"))
+        .map((file) => [file, readFileSync(join(folder, file)).toString("latin1")])
+      const looked = (beat: number) => Effect.gen(function*() {
+        const before = files()
+        yield* due("shop")
+        assert.strictEqual((yield* progress("shop")).head.beat, beat)
+        assert.deepStrictEqual(files(), before)
+      })
+      yield* using("shop", (store) => Effect.andThen(write(store, beat(0)), looked(0)))
+      yield* looked(0)
+      rmSync(folder, { recursive: true })
       yield* leftOpen(folder)
-      yield* Effect.flatMap(Persistence, (persistence) => persistence.due("shop"))
-      yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, 0)))
+      yield* looked(0)
+      assert.strictEqual(readFileSync(join(folder, ".made", "shop"), "utf8"), "open")
+      yield* using("shop", (store) => Effect.andThen(write(store, beat(1)), looked(1)))
+      yield* looked(1)
     }))
 
   inFolder("is a file that vanishes, or is replaced, while it is open: nothing is acknowledged any more", (folder) =>

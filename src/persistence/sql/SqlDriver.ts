@@ -64,7 +64,7 @@ export interface SqlSource {
   readonly open: (space: string, options: { readonly create: boolean }) => SqlDriver
   /** Returns the stored wake time of a space without opening its database. The result may be up to one second early. */
   readonly due: (space: string) => number | undefined
-  /** Reads a space's database without opening it as {@link open} does, and changes nothing. */
+  /** Reads a space's database without opening it as {@link open} does. Its data stay as they are, also if another process has it open. */
   readonly look: <A>(space: string, body: (driver: Pick<SqlDriver, "place" | "prepare">) => A) => A
   /** Removes a space's database. The name is valid. */
   readonly remove: (space: string) => Effect.Effect<void, PersistenceError>
