@@ -47,7 +47,9 @@ const since = {
   /** The dossier of a pause, a rollback or a shutdown has the state of the reactor. */
   reactorIsRecorded: 2,
   /** An entry that is released from quarantine has its time to report again. */
-  releaseGivesTime: 2
+  releaseGivesTime: 2,
+  /** The end of an event without a handling of its own has the label of its target, where a run may hear it. */
+  endTellsTarget: 2
 } as const
 
 /** The name of a rule that changed. */

@@ -1,10 +1,11 @@
 /**
- * Twins: two worlds that differ in secrets alone. A reader without clearance cannot tell one from the other.
+ * Twins: two worlds that differ in secrets alone. A reader without clearance cannot tell one from the other, but by the times at which
+ * events are over.
  *
  * @module
  */
 import { Effect, Exit, Stream } from "effect"
-import type { Reader } from "systole"
+import type { Reader, ShownReceipt, Space } from "systole"
 import * as Actions from "./Actions.ts"
 import * as Derived from "./Derived.ts"
 import type { Plan, Step } from "./Plan.ts"
@@ -46,16 +47,53 @@ const told = async <A>(world: World, effect: Effect.Effect<A, { readonly code: s
   return exit.value._tag === "Success" ? exit.value.success : [exit.value.failure.code, exit.value.failure.message]
 }
 
-/** All keys below a cell. The ends of the pages are not compared. */
-const keysBelow = (reader: Reader) => Effect.gen(function*() {
-  const keys: Array<string> = []
-  for (let after: string | undefined; ;) {
-    const page = yield* reader.below("/data", { after, limit: 100 })
-    keys.push(...page.keys)
-    if (page.next === undefined) return keys
-    after = page.next
+/** A page of a list, and the cursor of the next one; `undefined` at the end. */
+type Page<Row, Cursor> = readonly [rows: ReadonlyArray<Row>, next: Cursor | undefined]
+
+/** All rows of a list. The ends of the pages are not compared. */
+const all = <Row, Cursor, E>(page: (after: Cursor | undefined) => Effect.Effect<Page<Row, Cursor>, E>) => Effect.gen(function*() {
+  const found: Array<Row> = []
+  for (let after: Cursor | undefined; ;) {
+    const [rows, next] = yield* page(after)
+    found.push(...rows)
+    if (next === undefined) return found
+    after = next
   }
 })
+
+const keysBelow = (reader: Reader) =>
+  all((after: string | undefined) =>
+    Effect.map(reader.below("/data", { after, limit: 100 }), ({ keys, next }): Page<string, string> => [keys, next]))
+
+/** The signals and attempts of which a reader is told that they wait. */
+const waitingOf = (reader: Reader) =>
+  all((after: string | undefined) =>
+    Effect.map(reader.waiting({ after, limit: 100 }), ({ next, waiting }): Page<Waits, string> => [waiting, next]))
+
+type Waits = Effect.Success<ReturnType<Reader["waiting"]>>["waiting"][number]
+
+/**
+ * The receipt of an event as of the end of its attempts above the clearance. An event is pending until its last attempt is over, so a
+ * secret may decide the time of its end, and nothing else.
+ */
+const receiptOf = (space: Space, reader: Reader, id: string) => Effect.gen(function*() {
+  const receipt = yield* reader.receipt(id)
+  if (receipt?.status !== "pending") return receipt
+  const told = (yield* waitingOf(reader)).filter((row) => row.id === id).map(({ enzymes }) => enzymes?.join())
+  const rows = yield* all((after: number | undefined) =>
+    Effect.map(space.waiting({ after, limit: 100 }), ({ next, waiting }): Page<Waits, number> => [waiting, next]))
+  const withheld = rows.filter((row) => row.id === id && !told.includes(row.enzymes?.join())).flatMap(({ enzymes = [] }) => enzymes)
+  return withheld.length === 0 ? receipt : ended(receipt, withheld, told.length > 0)
+})
+
+/** A receipt with these withheld handlings. */
+const ended = ({ handlings, ...receipt }: ShownReceipt, withheld: ReadonlyArray<string>, isOpen: boolean): ShownReceipt => {
+  const open = handlings.filter(({ outcome }) => outcome !== "withheld")
+  const names = [...handlings.filter(({ outcome }) => outcome === "withheld").map(({ enzyme }) => enzyme), ...withheld].sort()
+  const over = open.length === 0 ? "withheld" : open.some(({ outcome }) => outcome === "dead") ? "dead" : "handled"
+  const shown = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
+  return { ...receipt, status: isOpen ? receipt.status : over, handlings: [...open, ...shown] }
+}
 
 /**
  * The question for the newest beats, by actions. The number of beats is public, and the answers to a reader have numbers of beats in
@@ -91,8 +129,9 @@ const sight = async (world: World, beats: Beats): Promise<ReadonlyMap<string, st
     for (const address of low) see(`get ${address}`, await told(world, reader.get(address, { wait: 0 })))
     for (const folder of folders) see(`list ${folder}`, await told(world, reader.list(folder)))
     see("below /data", await told(world, keysBelow(reader)))
+    see("waiting", await told(world, waitingOf(reader)))
     const own = world.acknowledged.filter((item) => item.space === name)
-    for (const { id } of own) see(`receipt ${id}`, await told(world, reader.receipt(id)))
+    for (const { id } of own) see(`receipt ${id}`, await told(world, receiptOf(space, reader, id)))
   }
   return seen
 }

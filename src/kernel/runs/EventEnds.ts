@@ -7,10 +7,12 @@
  *
  * @module
  */
+import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import * as Cells from "../../durable/Cells.ts"
 import * as SentEvent from "../../durable/SentEvent.ts"
 import type { EventEnd } from "../../stage/EventEnd.ts"
+import * as Semantics from "../../stage/Semantics.ts"
 import { COMMIT } from "../../stage/Stage.ts"
 import type { Handling, InFlight } from "../model/InFlight.ts"
 import type { RunMerge } from "../beat/RunExecutor.ts"
@@ -18,7 +20,8 @@ import type { RunMerge } from "../beat/RunExecutor.ts"
 /**
  * Keeps the progress of an event with the run that waits for its end. Returns the run if the event has ended.
  */
-export const tell = (flight: InFlight, { captured: { moment: { beat }, stage, transaction } }: RunMerge): string | undefined => {
+export const tell = (flight: InFlight, { captured: { moment, stage, transaction } }: RunMerge): string | undefined => {
+  const { beat } = moment
   const { captured, over, signal: { id, label: sent = Label.none, tells: oid = "" } } = flight
   const address = SentEvent.addressOf(oid, id)
   const before = SentEvent.read(stage.newest(address.key))
@@ -27,7 +30,10 @@ export const tell = (flight: InFlight, { captured: { moment: { beat }, stage, tr
   const ended = over.filter((handling) => handling.beat === beat && !Cells.isName(handling.key))
   const isHeard = over.some(({ key }) => Cells.isName(key))
   const open = captured === beat ? flight.open : (before?.open ?? 0) - ended.length
-  const label = [before?.label ?? sent, ...ended.map((handling) => handling.label)].reduce(Label.join)
+  // Without a handling of its own, the end tells whether a run hears signals at the target.
+  const isUnhandled = captured === beat && open === 0 && ended.length === 0 && Semantics.follows(moment, "endTellsTarget")
+  const place = isUnhandled ? labelOf(flight, transaction) : Label.none
+  const label = [before?.label ?? sent, place, ...ended.map((handling) => handling.label)].reduce(Label.join)
   const end = endOf(flight, { ended, isTaken: captured !== beat || ended.length > 0 || isHeard, open })
   const progress = end === undefined ? { open, label } : { end: { ...end, beat, id }, label }
   stage.put(address, SentEvent.write(progress), COMMIT)
@@ -35,6 +41,10 @@ export const tell = (flight: InFlight, { captured: { moment: { beat }, stage, tr
   transaction.resumed.push(oid)
   return oid
 }
+
+/** The label of the target of an event. */
+const labelOf = ({ signal: { target } }: InFlight, { labels }: Pick<RunMerge["captured"]["transaction"], "labels">): Label.Label =>
+  target === undefined || labels === undefined ? Label.none : labels.of(Address.parse(target))
 
 /** Whether a run still waits, or would go on with its letter. */
 const isOpen = (oid: string, read: Cells.Read): boolean => {

@@ -37,6 +37,9 @@ export const MAX_DENIALS = 400
 /** The beginning of the signals of the runtime. Their handlers trust them: one completes a rendezvous without its token. */
 const RUNTIME = "/CEP:"
 
+/** The ends of events that no enzyme took, and no durable run heard. */
+const UNHEARD: ReadonlySet<Receipt["status"]> = new Set(["cycle", "no-match"])
+
 const nothing = (): void => {}
 
 /** The parts of an open space that a cleared view shows. */
@@ -235,16 +238,32 @@ export class ClearedView implements Reader {
     return `reader ${this.clearance.name}`
   }
 
-  private shown({ handlings, id, label, own, status }: Receipt): ShownReceipt | undefined {
+  /** The receipt is pending until the last attempt is over, also a withheld one: the time of the end is no secret. */
+  private shown(receipt: Receipt): ShownReceipt | undefined {
     const { atoms } = this
+    const { id, label, own, status } = receipt
     if (!Label.isWithin(label ?? Label.none, atoms)) return undefined
+    const hearsAbove = this.mayBeHeardAbove(receipt)
+    const handlings = hearsAbove ? receipt.handlings.filter(({ run }) => run === undefined) : receipt.handlings
     const open = handlings.filter((handling) => Label.isWithin(handling.label ?? Label.none, atoms))
     // Sorted, so that their positions do not reveal when withheld handlings ended.
     const names = handlings.filter((handling) => !open.includes(handling)).map(({ enzyme }) => enzyme).sort()
     const withheld = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
     const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...errorOf(error) }))
-    const over = withheld.length === 0 ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
+    const isHidden = hearsAbove && handlings.length === 0 && status !== "discarded"
+    const over = withheld.length === 0 && !isHidden ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
     return { id, ...OwnId.ownField(own), status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
+  }
+
+  /** Whether the target of an event is above the clearance, and its receipt would tell whether a durable run hears signals there. */
+  private mayBeHeardAbove(receipt: Receipt): boolean {
+    const { clearance, deps: { receipts, state: { labels } } } = this
+    const { handlings, status } = receipt
+    if (labels === undefined || clearance.atoms === "all") return false
+    if (!UNHEARD.has(status) && handlings.every(({ run }) => run === undefined)) return false
+    const sent = receipts.targetOf(receipt)
+    if (sent.is === "unknown") return true
+    return sent.target !== undefined && !Label.isWithin(labels.of(Address.parse(sent.target)), this.atoms)
   }
 
   /** The names below a cell that the clearance admits. */

@@ -1,12 +1,60 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
-import type { Transaction } from "systole"
-import { Computation, Kernel, Link } from "systole"
+import { TestClock } from "effect/testing"
+import type { Event, Space, Transaction } from "systole"
+import { Computation, Fatal, Kernel, Link, Retry } from "systole"
 import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
 import { present } from "../../support/Present.ts"
-import { ended, layer, open, paid } from "./LabelledSpace.ts"
+import { ended, labels, layer, open, paid } from "./LabelledSpace.ts"
+
+/** The ways in which a run goes on that has read a secret. */
+const ways: Readonly<Record<string, (tx: Transaction, event: Event) => unknown>> = {
+  ends: () => "a secret",
+  "asks for a retry": (_, { attempt }) => attempt === 1 ? new Retry({ reason: "not yet" }) : 1,
+  "asks for a late retry": (_, { attempt }) => attempt === 1 ? new Retry({ reason: "not yet", after: "1h" }) : 1,
+  "is given up": () => new Retry({ reason: "never" }),
+  "loses a conflict": (tx) => tx.set("/data/pay/sum", [tx.get("/data/pay/sum") ?? null]),
+  sleeps: (tx) => tx.sleep(3_600_000),
+  throws: () => {
+    throw new RangeError("a secret")
+  },
+  "is fatal": () => new Fatal({ reason: "a secret" }),
+  "writes below": (tx) => tx.set("/data/open", 1)
+}
+
+/** Those that need a later beat. */
+const late = ["asks for a retry", "asks for a late retry", "is given up", "loses a conflict", "sleeps"]
+
+/** Runs one beat. An aborted one takes no time: the next takes its input at once. */
+const stepped = (space: Space): Fx.Effect<unknown> =>
+  Fx.flatMap(Fx.result(space.step), ({ _tag }) => _tag === "Success" ? Fx.void : stepped(space))
+
+/** The answers to a reader without clearance, beat by beat, about an event whose run goes on in one of the ways. */
+const sights = Fx.fnUntraced(function*(way: string) {
+  const query = { query: "/signals/go" }
+  const space = yield* paid(
+    enzyme("a", (tx) => tx.set("/data/pay/sum", 1), query),
+    enzyme("b", () => "b", query),
+    enzyme("spy", (tx, event) => ways[String(tx.get("/data/pay/way"))]?.(tx, event), {
+      ...query, durable: true, onFatal: "continue", retry: { attempts: 3 }
+    })
+  )
+  yield* controlled(space, space.set("/data/pay/way", way))
+  const reader = space.reader(open)
+  const settled: Array<unknown> = []
+  const fail = ({ message }: Error): void => assert.fail(message)
+  reader.post({ signal: "/signals/go", id: "mine" }, { settled: (receipt) => void settled.push(receipt), fail })
+  const seen: Array<unknown> = []
+  for (let beat = 0; beat < 12; beat++) {
+    yield* stepped(space)
+    yield* turns(1)
+    seen.push([yield* reader.receipt("mine"), (yield* reader.waiting({ limit: 10 })).waiting])
+    yield* TestClock.adjust("10 minutes")
+  }
+  return { seen, settled }
+})
 
 describe("A reader", () => {
   it.effect("is refused a place above its clearance, with or without a value, and each refusal is recorded", () =>
@@ -137,6 +185,54 @@ describe("A reader", () => {
       })
       assert.isUndefined(yield* reader.receipt(secret))
     }).pipe(Fx.provide(layer)))
+
+  it.effect("is told by the time alone at which an event is over how a run went on that had read a secret", () =>
+    Fx.gen(function*() {
+      for (const way of Object.keys(ways)) {
+        const { seen, settled } = yield* Fx.provide(sights(way), TestKernel.layer({ labels }))
+        const [receipt] = settled as ReadonlyArray<{ readonly id: string }>
+        const { id } = present(receipt)
+        const handlings = [{ enzyme: "b", outcome: "ok", value: "b" }, { enzyme: "a", outcome: "withheld" }]
+        const pending = { id, own: "mine", status: "pending", handlings }
+        const over = { id, own: "mine", status: "handled", handlings: [...handlings, { enzyme: "spy", outcome: "withheld" }] }
+        const end = seen.findIndex((answer) => JSON.stringify(answer).includes("spy"))
+        assert.deepStrictEqual(settled, [over], way)
+        assert.deepStrictEqual(seen, seen.map((_, beat) => [beat < end ? pending : over, []]), way)
+        assert.strictEqual(end > 0, late.includes(way), way)
+      }
+    }))
+
+  it.effect("is not told whether a run hears a signal at a place above its clearance", () =>
+    Fx.gen(function*() {
+      const place = "/data/pay/answers"
+      const told: Array<unknown> = []
+      for (const isHeard of [true, false]) {
+        yield* Fx.gen(function*() {
+          const space = yield* paid(enzyme("listen", async (tx) => {
+            tx.hear("/signals/answer", place)
+            for (let n = 0; n < 3; n++) await tx.waitForSignal("/signals/answer", place)
+          }, { durable: true }))
+          if (isHeard) yield* space.signal({ signal: "/signals/listen", label: ["salary"] })
+          yield* space.step
+          const reader = space.reader(open)
+          const settled: Array<unknown> = []
+          const answer = { signal: "/signals/answer", target: place, payload: 1, id: "mine" }
+          const fail = ({ message }: Error): void => assert.fail(message)
+          reader.post(answer, { settled: (receipt) => void settled.push(receipt), fail })
+          const { id } = yield* space.reader({ name: "hr", atoms: ["salary"] }).signal({ ...answer, id: "theirs" })
+          const { id: other } = yield* reader.signal({ signal: "/signals/answer", target: "/data/open", payload: 1 })
+          yield* steps(space, 3)
+          yield* turns(1)
+          assert.strictEqual((yield* reader.receipt(other))?.status, "no-match")
+          const cleared = yield* space.reader({ name: "hr", atoms: ["salary"] }).receipt(id)
+          assert.strictEqual(cleared?.status, isHeard ? "handled" : "no-match")
+          told.push([settled, yield* reader.receipt("mine")])
+        }).pipe(Fx.provide(TestKernel.layer({ labels })))
+      }
+      const [heard, unheard] = told
+      assert.deepStrictEqual(heard, unheard)
+      assert.deepInclude(present((heard as ReadonlyArray<unknown>)[1]), { status: "withheld", handlings: [] })
+    }))
 
   it.effect("follows a place by opaque cursors, and continues after one", () =>
     Fx.gen(function*() {
