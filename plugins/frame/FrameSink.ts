@@ -4,10 +4,11 @@
  * @module
  */
 import { constants } from "node:fs"
-import { link, lstat, rm } from "node:fs/promises"
+import { link, lstat, open, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { Channel } from "systole"
 import { type Jail, type JailPath, ifPresent } from "../channel/Jail.ts"
+import { isLinkless } from "../file/Linkless.ts"
 import * as Temporary from "../file/Temporary.ts"
 
 /** A place that takes the bytes of a frame. */
@@ -32,6 +33,28 @@ const draftOf = ({ path }: JailPath, { of, space }: Begun): string => Temporary.
 export const drop = async (jail: Jail, path: string, begun: Begun): Promise<void> => {
   const at = await jail.locate(path)
   await ifPresent(jail.within(path, dirname(at.target), (folder) => rm(folder.at(draftOf(at, begun)), { force: true })))
+}
+
+/** Gives a file its name without a hard link: an empty file holds the name until the other one replaces it. */
+const renamed = async (draft: string, name: string): Promise<void> => {
+  await (await open(name, "wx", 0o600)).close()
+  try {
+    await rename(draft, name)
+  } catch (error) {
+    await rm(name, { force: true })
+    throw error
+  }
+}
+
+/** Gives a file its name, and replaces none that was made meanwhile. @throws `EEXIST` */
+const named = async (draft: string, name: string): Promise<void> => {
+  try {
+    await link(draft, name)
+  } catch (error) {
+    if (!isLinkless(error)) throw error
+    return renamed(draft, name)
+  }
+  await rm(draft)
 }
 
 /** Begins a file. Fails if there is one of this name. */
@@ -59,11 +82,9 @@ export const create = async (jail: Jail, path: string, begun: Begun): Promise<Si
     finish: async () => {
       await file.sync()
       await jail.within(path, parent, async (folder) => {
-        // A link replaces no file that was made meanwhile, as a rename does.
-        await link(folder.at(draft), folder.at(basename(at.target))).catch((error: unknown) => {
+        await named(folder.at(draft), folder.at(basename(at.target))).catch((error: unknown) => {
           throw (error as { readonly code?: unknown }).code === "EEXIST" ? exists() : error
         })
-        await rm(folder.at(draft))
         await folder.sync()
       })
       await file.close()

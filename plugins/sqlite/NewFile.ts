@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto"
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { isLinkless } from "../file/Linkless.ts"
 
 /** The folder with a note of each created file, which distinguishes a lost file from one that never existed. */
 export const MADE = ".made"
@@ -41,16 +42,13 @@ export const make = (at: Place, { application, timeout }: Choice): void => {
     linkSync(draft, at.place)
   } catch (cause) {
     const { code = "" } = cause as { readonly code?: string }
-    if (LINKLESS.has(code)) nameUnderLock(draft, at.place, timeout)
+    if (isLinkless(cause)) nameUnderLock(draft, at.place, timeout)
     // Another process created it meanwhile.
     else if (code !== "EEXIST") throw cause
   } finally {
     rmSync(draft, { force: true })
   }
 }
-
-/** The errors of a file system without hard links. */
-const LINKLESS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"])
 
 /** Gives a file its name, unless the name is taken. The lock of SQLite ends with its process, and admits one process at a time. */
 const nameUnderLock = (draft: string, place: string, timeout: number): void => {

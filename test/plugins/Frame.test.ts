@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import fs from "node:fs/promises"
+import { syncBuiltinESMExports } from "node:module"
 import { Channel, Reactor, type Space } from "systole"
 import { Jail } from "../../plugins/channel/Jail.ts"
 import * as Operations from "../../plugins/channel/Operations.ts"
@@ -12,6 +14,7 @@ import * as Spaces from "../archive/Spaces.ts"
 import { read } from "../frame/Frames.ts"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
+import { current } from "../scripts/Host.ts"
 import { present } from "../support/Present.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -138,6 +141,51 @@ describe("The channel frame", () => {
     const modes = ["deep", "deep/er", "deep/er/a"].map((path) => statSync(`${folder}/${path}`).mode & 0o777)
     assert.deepStrictEqual(modes, [0o700, 0o700, 0o600])
     assert.deepStrictEqual(readdirSync(`${folder}/deep/er`), ["a"])
+  }))
+})
+
+const { link } = fs
+
+/** Lets no file get a second name. */
+const linkless = (code: string) => {
+  const replace = (with_: typeof link) => Effect.sync(() => {
+    fs.link = with_
+    syncBuiltinESMExports()
+  })
+  return Effect.acquireRelease(replace(() => Promise.reject(Object.assign(new Error("no hard links"), { code }))), () => replace(link))
+}
+
+// Deno and Bun bind the imports of a built-in module for good, so its functions cannot be replaced there.
+describe.runIf(current() === "node")("The file of a frame on a file system without hard links", () => {
+  it.effect.each(["EPERM", "ENOTSUP", "EXDEV"])("has its name at the end, and replaces none: %s", (code) => Effect.gen(function*() {
+    const folder = yield* SqliteFolder.folder
+    const jail = new Jail(folder, "frame")
+    yield* linkless(code)
+    yield* Effect.promise(async () => {
+      const create = (path: string) => FrameSink.create(jail, path, { space: "x", of: path })
+      const [one, two] = [await create("a"), await create("b")]
+      await one.write(new Uint8Array([1]), 0)
+      await one.finish()
+      writeFileSync(`${folder}/b`, "another")
+      assert.strictEqual(await two.finish().catch((error: { readonly code: string }) => error.code), "io/exists")
+      await two.drop()
+    })
+    assert.deepStrictEqual([...readFileSync(`${folder}/a`)], [1])
+    assert.strictEqual(statSync(`${folder}/a`).mode & 0o777, 0o600)
+    assert.strictEqual(readFileSync(`${folder}/b`, "utf8"), "another")
+    assert.deepStrictEqual(readdirSync(folder).sort(), ["a", "b"])
+  }))
+
+  it.effect("reports any other failure", () => Effect.gen(function*() {
+    const folder = yield* SqliteFolder.folder
+    yield* linkless("EACCES")
+    const code = yield* Effect.promise(async () => {
+      const sink = await FrameSink.create(new Jail(folder, "frame"), "a", { space: "x", of: "1" })
+      const failed = await sink.finish().catch((error: { readonly code: string }) => error.code)
+      await sink.drop()
+      return failed
+    })
+    assert.deepStrictEqual([code, readdirSync(folder)], ["EACCES", []])
   }))
 })
 
