@@ -119,6 +119,23 @@ describe("Signals of channels", () => {
       assert.deepInclude(told[0], { topic: "io/inbound", note: "a note", origin: { kind: "runtime", name: "channel wire" } })
     })))
 
+  it.effect("of the other channels arrive although the begin of one fails, which is reported", () =>
+    Effect.gen(function*() {
+      const begun: Array<string> = []
+      const told: Array<Told> = []
+      const channels = ["a", "b", "c"].map((id) => ({ ...channel, id, begin: () => {
+        if (id === "b") throw new Error("no begin")
+        begun.push(id)
+      } }))
+      const parts = {
+        kernel: yield* Kernel, reporter: new Reporter((each) => told.push(each)), runner: new Runner(yield* Effect.context<never>())
+      }
+      yield* InboundSignals.begin(channels, parts)
+      assert.deepStrictEqual(begun, ["a", "c"])
+      assert.strictEqual(told.length, 1)
+      assert.deepInclude(told[0], { topic: "io/connection", note: "the channel b does not begin: Error: no begin" })
+    }).pipe(Effect.provide(TestKernel.layer({}))))
+
   it.effect("close the connection to a copy that is not released", () =>
     within({}, (space, ingress) => Effect.gen(function*() {
       const kernel = yield* Kernel

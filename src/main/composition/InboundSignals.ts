@@ -81,8 +81,15 @@ export const make = (channel: Channel.Channel, { kernel, reporter, runner }: Par
     })
 })
 
-/** Begins all channels that take messages. */
+/** Begins all channels that take messages. One whose begin fails is reported, and stops no other. */
 export const begin = (channels: Iterable<Channel.Channel>, parts: Parts): Effect.Effect<void> =>
   Effect.sync(() => {
-    for (const channel of channels) channel.begin?.(make(channel, parts))
+    for (const channel of channels) {
+      const ingress = make(channel, parts)
+      try {
+        channel.begin?.(ingress)
+      } catch (failure) {
+        ingress.report("io/connection", `the channel ${channel.id} does not begin: ${String(failure)}`)
+      }
+    }
   })
