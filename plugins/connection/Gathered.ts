@@ -9,6 +9,9 @@
 /** The size of the first buffer, in bytes. */
 const FIRST = 1024
 
+/** The largest buffer that is kept without bytes in it. */
+const KEPT = 65_536
+
 /** Bytes in the order of their arrival. */
 export class Gathered {
   private buffer = Buffer.allocUnsafeSlow(0)
@@ -50,6 +53,7 @@ export class Gathered {
     if (this.from < this.to) return
     this.from = 0
     this.to = 0
+    if (this.buffer.length > KEPT) this.buffer = Buffer.allocUnsafeSlow(0)
   }
 
   /** Makes room at the end: the taken front is used again before the buffer grows. */

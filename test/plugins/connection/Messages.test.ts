@@ -77,6 +77,8 @@ describe("Messages of a connection", () => {
   })
 })
 
+const bufferOf = (gathered: Gathered): number => (gathered as unknown as { readonly buffer: Uint8Array }).buffer.length
+
 describe("Gathered bytes", () => {
   it("cost no more memory than twice their number, whatever their parts are", () => {
     const gathered = new Gathered()
@@ -84,6 +86,15 @@ describe("Gathered bytes", () => {
       gathered.add(new Uint8Array([i & 255]))
       if (gathered.size === 3) assert.strictEqual(gathered.take(2).length, 2)
     }
-    assert.isAtMost((gathered as unknown as { readonly buffer: Uint8Array }).buffer.length, 1024)
+    assert.isAtMost(bufferOf(gathered), 1024)
+  })
+
+  it("cost no more than 64 KiB once they are taken, and the next ones are whole", () => {
+    const gathered = new Gathered()
+    for (const size of [1, 65_536, 1_048_576, 3]) {
+      gathered.add(new Uint8Array(size).fill(size & 255))
+      assert.deepStrictEqual(gathered.take(size), new Uint8Array(size).fill(size & 255))
+      assert.isAtMost(bufferOf(gathered), 65_536)
+    }
   })
 })
