@@ -7,7 +7,7 @@
  * | option | meaning, and default |
  * |---|---|
  * | `maxFrame` | the bytes of a frame; 1 MiB, at most 64 MiB |
- * | `lines` | the most lines at a place; 1,024 |
+ * | `lines` | the most lines at a place, with those in a handshake, which has 10 s; 1,024 |
  * | `ca`, `cert`, `key` | TLS in PEM, each `{ env: "VARIABLE" }` or `{ file: "path" }`; those of the host |
  *
  * A frame follows its length, an unsigned integer of 32 bits, big endian.
@@ -63,11 +63,16 @@ const dial = async ({ host, isSecure, port }: Place, tls: Tls, signal: AbortSign
   return opened(connectTls({ host, port, servername, ...trust, ...own }), "secureConnect", signal)
 }
 
-const serverOf = ({ isSecure }: Place, { ca, cert, key }: Tls, take: (socket: Socket) => void) => {
+/** The longest time of a handshake, in milliseconds. */
+const HANDSHAKE = 10_000
+
+const serverOf = ({ isSecure }: Place, { ca, cert, key }: Tls, listener: Listener.Listener) => {
+  const take = (socket: Socket): void => listener.take(socket)
   if (!isSecure) return createServer(keep, take)
   if (cert === undefined || key === undefined) throw Transport.refuse("invalid", "to listen on TLS takes the options cert and key")
   const mutual = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }
-  const server = createTlsServer({ ...keep, ...mutual, cert, key: Redacted.value(key) }, take)
+  const server = createTlsServer({ ...keep, ...mutual, handshakeTimeout: HANDSHAKE, cert, key: Redacted.value(key) }, take)
+  server.on("connection", (socket) => listener.begin(socket))
   // Such a client has failed; its connection is closed.
   return server.on("tlsClientError", () => undefined)
 }
@@ -89,7 +94,7 @@ export const make = (settings: Transport.Settings): Transport.Transport => {
     listen: async (url, accept) => {
       const place = placeOf(url)
       const listener = new Listener.Listener({ lines, maxFrame, accept })
-      const server = serverOf(place, tls, (socket) => listener.take(socket))
+      const server = serverOf(place, tls, listener)
       await Listener.listening(server, { host: place.host, port: place.port })
       const { port } = server.address() as AddressInfo
       const host = place.host.includes(":") ? `[${place.host}]` : place.host

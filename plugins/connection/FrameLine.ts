@@ -34,13 +34,21 @@ export const make = (duplex: Duplex, maxFrame: number): FrameLine => {
     if (!isOpen) return
     isOpen = false
     duplex.close()
-    on?.event(kind, detail)
+    tell(kind, detail)
+  }
+  /** An error of a callback ends its line alone. */
+  const tell = (...event: Parameters<Transport.Callbacks["event"]>): void => {
+    try {
+      on?.event(...event)
+    } catch (error) {
+      end("fatal", `its receiver failed: ${nameOf(error)}`)
+    }
   }
   const taken = (bytes: number): void => {
     waiting -= bytes
     if (!isFull || waiting > ROOM || !isOpen) return
     isFull = false
-    on?.event("ready_rx", "there is room again")
+    tell("ready_rx", "there is room again")
   }
   return {
     hear: (callbacks) => {
@@ -53,8 +61,8 @@ export const make = (duplex: Duplex, maxFrame: number): FrameLine => {
           try {
             for (let frame = reader.next(true); isOpen && frame !== undefined; frame = reader.next(true)) callbacks.frame(frame, "data")
           } catch (error) {
-            if (!(error instanceof Channel.ChannelError)) throw error
-            end("fatal", "a frame is longer than its limit")
+            const isLong = error instanceof Channel.ChannelError && error.code === "io/protocol"
+            end("fatal", isLong ? "a frame is longer than its limit" : `its receiver failed: ${nameOf(error)}`)
           }
         },
         closed: (error) => end("reset", nameOf(error))
@@ -67,7 +75,7 @@ export const make = (duplex: Duplex, maxFrame: number): FrameLine => {
       if (waiting > 0 && waiting + frame.length > FULL) {
         const isNew = !isFull
         isFull = true
-        if (isNew) queueMicrotask(() => on?.event("backpressure", `more than ${ROOM} bytes wait`))
+        if (isNew) queueMicrotask(() => tell("backpressure", `more than ${ROOM} bytes wait`))
         return "full"
       }
       const whole = Messages.prefixed(frame)

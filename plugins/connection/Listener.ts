@@ -31,35 +31,49 @@ interface Parts {
   readonly accept: (line: Transport.Line) => Transport.Callbacks
 }
 
-/** The open connections of a place. */
+/** The open connections of a place: those that have lines, and all, which may still be in the handshake of TLS. */
 export class Listener {
   private readonly parts: Parts
   private readonly sockets = new Set<Socket>()
+  private readonly connections = new Set<Socket>()
 
   constructor(parts: Parts) {
     this.parts = parts
   }
 
+  /** Takes a connection before its handshake. One beyond the limit is closed. */
+  begin(socket: Socket): void {
+    this.hold(this.connections, socket)
+  }
+
   /** Makes a line of a connection. One beyond the limit is closed. */
   take(socket: Socket): void {
-    const { accept, lines, maxFrame } = this.parts
-    if (this.sockets.size >= lines) return void socket.on("error", () => undefined).destroy()
-    this.sockets.add(socket)
-    socket.once("close", () => this.sockets.delete(socket))
+    const { accept, maxFrame } = this.parts
+    if (!this.hold(this.sockets, socket)) return
     const line = FrameLine.make(ofSocket(socket), maxFrame)
     try {
       line.hear(accept(line))
-    } catch (error) {
+    } catch {
+      // There are no callbacks that could be told. The server and its other lines go on.
       socket.destroy()
-      throw error
     }
   }
 
   /** Takes no further connection, and ends all. */
   async close(server: Server): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    for (const socket of this.sockets) socket.destroy()
+    for (const socket of [...this.sockets, ...this.connections]) socket.destroy()
     await closed
+  }
+
+  private hold(held: Set<Socket>, socket: Socket): boolean {
+    if (held.size >= this.parts.lines) {
+      socket.on("error", () => undefined).destroy()
+      return false
+    }
+    held.add(socket)
+    socket.once("close", () => held.delete(socket))
+    return true
   }
 }
 

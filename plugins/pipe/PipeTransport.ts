@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { rm } from "node:fs/promises"
+import { lstat, rm } from "node:fs/promises"
 import { connect, createServer, type Server } from "node:net"
 import { dirname, resolve } from "node:path"
 import { Transport } from "systole"
@@ -41,12 +41,21 @@ const isLeft = async (path: string): Promise<boolean> => {
   }
 }
 
+/** The identity of an entry, which a later one of its name does not have. */
+const markOf = async (path: string): Promise<string> => {
+  const { ctimeNs, dev, ino } = await lstat(path, { bigint: true })
+  return [dev, ino, ctimeNs].join(":")
+}
+
 /** Listens on a socket, in place of one that a process left behind. */
 const listening = async (server: Server, { target }: JailPath): Promise<void> => {
   try {
     await Listener.listening(server, { path: target })
   } catch (error) {
-    if (codeOf(error) !== "EADDRINUSE" || !await isLeft(target)) throw error
+    if (codeOf(error) !== "EADDRINUSE") throw error
+    const mark = await markOf(target)
+    // Another process may have taken the place meanwhile.
+    if (!await isLeft(target) || await markOf(target) !== mark) throw error
     await rm(target)
     await Listener.listening(server, { path: target })
   }
@@ -74,13 +83,8 @@ export const make = (settings: Transport.Settings): Transport.Transport => {
       const listener = new Listener.Listener({ lines, maxFrame, accept })
       const server = createServer((socket) => listener.take(socket))
       await listening(server, at)
-      return {
-        url,
-        close: async () => {
-          await listener.close(server)
-          await rm(at.target, { force: true })
-        }
-      }
+      // A server that closes removes its socket. One of that name afterwards is of another process.
+      return { url, close: () => listener.close(server) }
     }
   }
 }

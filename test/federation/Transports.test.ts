@@ -1,5 +1,6 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { mkdtempSync, realpathSync, rmSync } from "node:fs"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs"
 import { createServer, connect, type AddressInfo, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -134,6 +135,35 @@ describe("A line", () => {
     await listening.close()
   })
 
+  it("ends alone by an error of its receiver, and the place goes on", async () => {
+    const transport = tcp()
+    const far = heard()
+    const frame = (bytes: Uint8Array): void => {
+      if (bytes[0] === 0) throw new RangeError("no such frame")
+      far.on.frame(bytes, "data")
+    }
+    let accepted = 0
+    const accept = () => {
+      if (++accepted === 1) throw new Error("it takes no line yet")
+      return { ...far.on, frame }
+    }
+    const listening = await transport.listen?.("tcp://127.0.0.1:0", accept) ?? assert.fail("it listens")
+    const near = heard()
+    const open = () => transport.open({ peer: "a", url: listening.url, signal: never }, near.on)
+    await open()
+    await near.until(() => near.events.length === 1)
+    const wrong = await open()
+    await wrong.send(new Uint8Array([0]), "data")
+    await near.until(() => near.events.length === 2)
+    assert.deepStrictEqual([near.events, far.events], [["reset", "reset"], ["fatal"]])
+    const line = await open()
+    await line.send(Buffer.from("good"), "data")
+    await far.until(() => far.frames.length > 0)
+    assert.deepStrictEqual(far.frames, ["good"])
+    line.close("done")
+    await listening.close()
+  })
+
   it("beyond the most lines of a place is closed, and one that ends makes room", async () => {
     const transport = tcp({ lines: 1 })
     const listening = await transport.listen?.("tcp://127.0.0.1:0", () => silent) ?? assert.fail("it listens")
@@ -174,6 +204,19 @@ describe("The transport tcp", () => {
     await listening.close()
   })
 
+  it("counts connections in a handshake of TLS as lines, and ends them with the place", async () => {
+    const listening = await tcp({ ...certified, lines: 1 }).listen?.("tls://127.0.0.1:0", () => silent) ?? assert.fail("it listens")
+    const begun = () => connect(Number(new URL(listening.url).port), "127.0.0.1").on("error", () => undefined)
+    const first = begun()
+    await once(first, "connect")
+    const second = begun()
+    await once(second, "close")
+    assert.isFalse(first.destroyed)
+    const closed = once(first, "close")
+    await listening.close()
+    await closed
+  })
+
   it("listens on TLS with a certificate alone", async () => {
     const error = await tcp().listen?.("tls://127.0.0.1:0", () => silent).catch((error: unknown) => error)
     assert.match(String((error as Error).message), /cert and key/)
@@ -183,11 +226,19 @@ describe("The transport tcp", () => {
 describe("The transport pipe", () => {
   it("takes the place of a socket that a process left behind, and of none that is heard", async () => {
     const url = socketPath()
+    const path = join(root, "pipes", url.slice(5))
     const left = createServer()
-    await new Promise<void>((resolve) => left.listen(join(root, "pipes", url.slice(5)), resolve))
+    await new Promise<void>((resolve) => left.listen(path, resolve))
     const error = await pipe().listen?.(url, () => silent).catch(({ code }: { readonly code: string }) => code)
     assert.strictEqual(error, "EADDRINUSE")
-    left.close()
+    // A server removes its socket by its name, so under another one it stays as after a crash.
+    renameSync(path, `${path}.left`)
+    await new Promise((resolve) => left.close(resolve))
+    renameSync(`${path}.left`, path)
+    assert.isTrue(existsSync(path))
+    const listening = await pipe().listen?.(url, () => silent) ?? assert.fail("it listens")
+    await listening.close()
+    assert.isFalse(existsSync(path))
   })
 
   it.each(["unix:../out", "unix:/tmp/out", "tcp://127.0.0.1:1"])("refuses the place %s", async (url) => {
