@@ -147,7 +147,7 @@ export const provider = (now: () => number): Plugin.ChannelProvider => (settings
   } satisfies Fields.For<ChannelOptions["kv"]>
   const { file = `${folder}/${id}.kv.sqlite`, namespace } = Fields.options("kv", fields, settings)
   if (namespace === undefined && host === "workers") {
-    throw Fields.refusal("kv", id, "on Workers it needs the option namespace, a KV namespace binding")
+    throw Fields.refusal("kv", { id }, "on Workers it needs the option namespace, a KV namespace binding")
   }
   const table = namespace === undefined ? SqliteTable.make({ root, file, now }) : NamespaceTable.make(namespace)
   return {

@@ -46,7 +46,7 @@ export const define = (settings: Plugin.ChannelSettings, world: Wait.World = Wai
   const jail = new Jail(resolve(settings.root, options.root), "pipe")
   const { sleep } = world
   const use = inbound === undefined ? "write" : "listen"
-  if (messages === "datagram") throw Fields.refusal("pipe", settings.id, "its messages are datagram, and it has streams alone")
+  if (messages === "datagram") throw Fields.refusal("pipe", settings, "its messages are datagram, and it has streams alone")
   return ConnectionChannel.define({
     plugin: "pipe", settings, options, world,
     place: { path },

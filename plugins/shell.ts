@@ -204,7 +204,7 @@ export default Plugin.make({
   provides: {
     channels: {
       shell: (settings) => {
-        const refuse = (problem: string) => Fields.refusal("shell", settings.id, problem)
+        const refuse = (problem: string) => Fields.refusal("shell", settings, problem)
         if (process.platform === "win32") throw refuse("Windows has no process groups, and a program could outlive its request")
         const { allow, ...limits } = Fields.options("shell", options, settings)
         const jail = new Jail(resolve(settings.root, limits.root), "shell")

@@ -79,8 +79,9 @@ const serverOf = ({ isSecure }: Place, { ca, cert, key }: Tls, listener: Listene
 
 /** Makes the transport. @throws InvalidPlugin */
 export const make = (settings: Transport.Settings): Transport.Transport => {
-  const { lines, maxFrame, ...options } = Fields.options("tcp", fields, settings)
-  const tls = HttpOptions.tlsOf({ plugin: "tcp", settings }, { ...options, allow: [], deny: [] })
+  const own = { ...settings, kind: "transport" } as const
+  const { lines, maxFrame, ...options } = Fields.options("tcp", fields, own)
+  const tls = HttpOptions.tlsOf({ plugin: "tcp", settings: own }, { ...options, allow: [], deny: [] })
   return {
     id: "tcp",
     caps: ["reliable", "ordered", "streaming", "remote_net", "aead", ...Transport.asynchronous],

@@ -83,7 +83,7 @@ export default Plugin.make({
       worker: (settings) => {
         const { memoryMiB, module, repeatable, threads, timeoutMs } = Fields.options("worker", options, settings)
         const file = resolve(settings.root, module)
-        if (!existsSync(file)) throw Fields.refusal("worker", settings.id, `there is no module ${JSON.stringify(module.slice(0, 200))}`)
+        if (!existsSync(file)) throw Fields.refusal("worker", settings, `there is no module ${JSON.stringify(module.slice(0, 200))}`)
         const pool = new ThreadPool(pathToFileURL(file).href, memoryMiB)
         return {
           provider: "worker",

@@ -44,7 +44,7 @@ export const make = (settings: Plugin.ContentSettings): ContentStore => {
   if (!isBucket(bucket)) {
     const problem = `its binding "${binding}" is no R2 bucket of this Worker. Add to wrangler.jsonc: ` +
       `"r2_buckets": [{ "binding": "${binding}", "bucket_name": "NAME" }]. Other hosts have no bindings: give endpoint and bucket`
-    throw Fields.refusal("bucket", settings.id, problem)
+    throw Fields.refusal("bucket", settings, problem)
   }
   // A binding cannot cancel an operation, so one that hangs is left behind.
   const within = <A>(operation: () => Promise<A>) => Deadline.run(timeoutMs, operation)

@@ -131,10 +131,16 @@ export const invalid = ({ opcode, rid }: Pick<Channel.Job, "opcode" | "rid">, pr
 export const payload = <S extends Shape>(shape: S, job: Channel.DelayedRequest): Of<S> =>
   decode(shape, job.payload, (problem) => invalid(job, problem))
 
-/** Decodes the options of a channel. Throws `InvalidPlugin`. */
-export const options = <S extends Shape>(name: string, shape: S, { id, options }: Plugin.ChannelSettings): Of<S> =>
-  decode(shape, options, (problem) => refusal(name, id, problem))
+/** A part of the runtime that has options: a channel, unless it is of another kind. */
+export interface Owner {
+  readonly id: string
+  readonly kind?: "channel" | "transport"
+}
 
-/** The refusal of a channel by its plugin. */
-export const refusal = (name: string, id: string, problem: string): Plugin.InvalidPlugin =>
-  new Plugin.InvalidPlugin({ name, reason: `the options of channel "${id}" are refused: ${problem}` })
+/** Decodes the options of a channel or a transport. Throws `InvalidPlugin`. */
+export const options = <S extends Shape>(name: string, shape: S, owner: Owner & Pick<Plugin.ChannelSettings, "options">): Of<S> =>
+  decode(shape, owner.options, (problem) => refusal(name, owner, problem))
+
+/** The refusal of options by their plugin. */
+export const refusal = (name: string, { id, kind = "channel" }: Owner, problem: string): Plugin.InvalidPlugin =>
+  new Plugin.InvalidPlugin({ name, reason: `the options of ${kind} "${id}" are refused: ${problem}` })

@@ -106,7 +106,7 @@ const send = ({ options: { maxBytes, maxMessage, messages }, plugin }: Parts<Fie
 
 /** Refuses options that have no meaning together. */
 const check = ({ kept, options: { inbound, maxMessage, messages }, plugin, settings }: Parts<Fields.Shape>): void => {
-  const refuse = (problem: string) => Fields.refusal(plugin, settings.id, problem)
+  const refuse = (problem: string) => Fields.refusal(plugin, settings, problem)
   if (kept === undefined && messages !== undefined) throw refuse("it has messages, and no connect, which names their connection")
   if (inbound?.as === "bytes" && maxMessage > MAX_MESSAGE) {
     throw refuse(`its maxMessage is ${maxMessage}, and a signal has at most ${MAX_MESSAGE} bytes as data; take them as text, or fewer`)

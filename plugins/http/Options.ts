@@ -64,7 +64,7 @@ export interface World {
 /** A channel that is configured: its plugin, its settings, its headers, and in a test its world. */
 export interface ConfiguredChannel extends World {
   readonly plugin: string
-  readonly settings: Plugin.ChannelSettings
+  readonly settings: Plugin.ChannelSettings & Fields.Owner
   readonly headers?: OriginHeaders
 }
 
@@ -81,7 +81,7 @@ export const tlsOf = (
     options[option] === undefined ? undefined : Secret.read(options[option], { option, plugin, settings })
   const [ca, cert, key] = [read("ca"), read("cert"), read("key")]
   const tls = { ...ca && { ca: Redacted.value(ca) }, ...cert && { cert: Redacted.value(cert) }, ...key && { key } }
-  const refuse = (problem: string) => Fields.refusal(plugin, settings.id, problem)
+  const refuse = (problem: string) => Fields.refusal(plugin, settings, problem)
   const isSet = Object.keys(tls).length > 0
   if (settings.host === "workers" && isSet) throw refuse("it has ca, cert or key, which Workers cannot set. Leave them out")
   if ((cert === undefined) !== (key === undefined)) throw refuse("it has one of cert and key. Give both, or none")

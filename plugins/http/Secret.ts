@@ -27,7 +27,7 @@ export const placeOf = (secret: Secret): string => "env" in secret ? `the variab
 export interface SecretOption {
   readonly plugin: string
   readonly option: string
-  readonly settings: Plugin.ChannelSettings
+  readonly settings: Plugin.ChannelSettings & Fields.Owner
 }
 
 /** Workers may have no process, and then no environment. */
@@ -37,7 +37,7 @@ interface Host {
 
 /** The refusal of a secret, which tells its place. */
 export const refusal = ({ option, plugin, settings }: SecretOption, problem: string): Plugin.InvalidPlugin =>
-  Fields.refusal(plugin, settings.id, `its field "${option}" ${problem}`)
+  Fields.refusal(plugin, settings, `its field "${option}" ${problem}`)
 
 /**
  * Reads a secret.

@@ -63,7 +63,7 @@ const listening = async (server: Server, { target }: JailPath): Promise<void> =>
 
 /** Makes the transport. @throws InvalidPlugin */
 export const make = (settings: Transport.Settings): Transport.Transport => {
-  const { lines, maxFrame, root } = Fields.options("pipe", fields, settings)
+  const { lines, maxFrame, root } = Fields.options("pipe", fields, { ...settings, kind: "transport" })
   const jail = new Jail(resolve(settings.root, root), "pipe")
   const { sleep } = Wait.host
   return {

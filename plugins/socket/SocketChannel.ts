@@ -38,7 +38,7 @@ const unfit = (reason: string) => Channel.fail("io/invalid", reason, { errno: -2
 export const define = (settings: Plugin.ChannelSettings, world?: Wait.World): Channel.Definition => {
   const options = Fields.options("socket", fields, settings)
   const { allow, connect, deny, messages } = options
-  const refuse = (problem: string) => Fields.refusal("socket", settings.id, problem)
+  const refuse = (problem: string) => Fields.refusal("socket", settings, problem)
   const policy = AddressPolicy.make({ allow, deny, pinned: true })
   const site = { policy, tls: HttpOptions.tlsOf({ plugin: "socket", settings }, options) }
   const isDatagram = connect?.protocol === "udp"

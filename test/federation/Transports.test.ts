@@ -178,6 +178,17 @@ describe("A line", () => {
   })
 })
 
+describe("The options of a transport", () => {
+  it.each<[() => unknown, RegExp]>([
+    [() => tcp({ lines: 0 }), /options of transport "tcp" are refused: its field "lines"/],
+    [() => tcp({ cert: env("CERT") }), /options of transport "tcp" are refused: it has one of cert and key/],
+    [() => tcp({ ca: env("ABSENT") }), /options of transport "tcp" are refused: its field "ca"/],
+    [() => pipe({ maxFrame: 1 }), /options of transport "pipe" are refused: its field "maxFrame"/]
+  ])("are refused by their transport: %#", (make, message) => {
+    assert.throws(make, message)
+  })
+})
+
 describe("The transport tcp", () => {
   it.each([
     "tcp://192.0.2.1:1", "tcp://localhost:1", "tcp://127.0.0.1", "http://127.0.0.1:1", "tls://a:1/path", "tls://u:p@a:1", "tls://:1", "x"
