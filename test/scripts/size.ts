@@ -26,12 +26,12 @@ import { run } from "./Process.ts"
 import { render } from "./Table.ts"
 
 /** The limits of all files of a build together, compressed, in bytes. */
-const limits: Readonly<Record<Target, number>> = { node: 868_000, deno: 860_000, bun: 856_000, workers: 451_000 }
+const limits: Readonly<Record<Target, number>> = { node: 895_000, deno: 888_000, bun: 883_000, workers: 458_000 }
 
 /** The limits of the Worker in front, of a Worker with all slices, and of one without those of {@link rest}, compressed, in bytes. */
 const FRONT = 23_900
-const ALL = 374_000
-const LEAN = 296_000
+const ALL = 384_000
+const LEAN = 302_000
 
 /** The limit of a page with the client, beside Schema, compressed, in bytes. */
 const PAGE = 8_000
