@@ -182,7 +182,7 @@ export class JobQueue {
     if (!this.hasRoom || this.watchers.size === 0) return
     const watchers = [...this.watchers]
     this.watchers.clear()
-    for (const tell of watchers) tell()
+    for (const tell of watchers) this.safely(tell)
   }
 
   private enter(source: Source, place: number): void {
@@ -246,9 +246,11 @@ export class JobQueue {
       const source = this.next()
       if (source === undefined) return
       const outcome = { error: stuck(this.channel, this.hung) }
-      const take = (): QueuedJob | undefined => this.safely(() => source.jobs.take())
-      for (let job = take(); job !== undefined; job = take()) this.tell(job, outcome)
-      this.forget(source)
+      const take = () => this.safely(() => ({ job: source.jobs.take() }))
+      let taken = take()
+      for (; taken?.job !== undefined; taken = take()) this.tell(taken.job, outcome)
+      if (taken === undefined) this.enterLater(source)
+      else this.forget(source)
     }
   }
 

@@ -86,7 +86,7 @@ describe("JobQueue", () => {
     assert.deepInclude(queue.state, { waiting: 0, active: 1, ended: 1 })
   })
 
-  it("goes on with other spaces where one fails to give a job or to take an outcome, and asks that one again later", async () => {
+  it("goes on with other spaces where one fails to give a job, hear of room or take an outcome, and asks that one again later", async () => {
     const { ends, log, pass, queue, space, submit } = logged()
     let isBroken = true
     const broken = {
@@ -108,6 +108,10 @@ describe("JobQueue", () => {
     queue.offer(broken)
     await settled()
     assert.deepStrictEqual(log, ["failed Error: the disk is broken", "execute a"])
+    queue.whenRoom(() => {
+      throw new Error("no watcher")
+    })
+    queue.whenRoom(() => log.push("room"))
     ends.shift()?.()
     await settled()
     isBroken = false
@@ -115,7 +119,7 @@ describe("JobQueue", () => {
     space().submit("b")
     ends.shift()?.()
     await settled()
-    assert.deepStrictEqual(log.slice(2), ["done a", "execute late", "failed Error: the space is gone", "execute b"])
+    assert.deepStrictEqual(log.slice(2), ["done a", "failed Error: no watcher", "room", "execute late", "failed Error: the space is gone", "execute b"])
   })
 
   it("asks no space again that was withdrawn meanwhile", async () => {
@@ -305,6 +309,27 @@ describe("JobQueue", () => {
     assert.deepStrictEqual(executed(log), ["a", "b", "c"])
     assert.isFalse(queue.state.isStuck)
     assert.lengthOf(log.filter((line) => line.startsWith("report ")), 1)
+  })
+
+  it("asks a space again whose waiting jobs it could not fail", async () => {
+    const { log, pass, queue, space, submit } = logged()
+    for (const name of ["a", "b"]) {
+      const abort = submit(name)
+      await settled()
+      abort()
+      await pass()
+    }
+    const { submit: submitOther, waiting } = space()
+    const take = waiting.take.bind(waiting)
+    waiting.take = () => {
+      waiting.take = take
+      throw new Error("the disk is broken")
+    }
+    submitOther("other")
+    await settled()
+    assert.deepStrictEqual(log.slice(-1), ["failed Error: the disk is broken"])
+    await pass()
+    assert.deepStrictEqual([log.slice(-1), queue.state.waiting], [["done other io/channel-stuck"], 0])
   })
 
   it("has no room for a watcher while it is stuck", async () => {
