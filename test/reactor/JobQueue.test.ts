@@ -86,7 +86,7 @@ describe("JobQueue", () => {
     assert.deepInclude(queue.state, { waiting: 0, active: 1, ended: 1 })
   })
 
-  it("goes on with other spaces where one fails to give a job, hear of room or take an outcome, and asks that one again later", async () => {
+  it("goes on with other spaces where one fails to give a job, hear of room or take an outcome, and asks it again", async () => {
     const { ends, log, pass, queue, space, submit } = logged()
     let isBroken = true
     const broken = {
@@ -119,7 +119,8 @@ describe("JobQueue", () => {
     space().submit("b")
     ends.shift()?.()
     await settled()
-    assert.deepStrictEqual(log.slice(2), ["done a", "failed Error: no watcher", "room", "execute late", "failed Error: the space is gone", "execute b"])
+    const rest = ["done a", "failed Error: no watcher", "room", "execute late", "failed Error: the space is gone", "execute b"]
+    assert.deepStrictEqual(log.slice(2), rest)
   })
 
   it("asks no space again that was withdrawn meanwhile", async () => {
