@@ -59,7 +59,7 @@ const rows: ReadonlyArray<Row> = [
   ["src/kernel/beat/step/Run.ts", "runForkWith void", "the limit of the run", "it is the outcome of the run"],
   ["src/kernel/live/EffectDelivery.ts", "void", "the effect itself; `idle` waits for it", "reported as node/undelivered"],
   ["src/kernel/live/LargeUploads.ts", "void", "itself: one page of a list", "reported"],
-  ["src/kernel/live/OutboxRelay.ts", "void void void fork void", "the stop of the relay", "it stops the space, or the signals are sent again"],
+  ["src/kernel/live/OutboxRelay.ts", "void void void fork void", "the stop of the relay", "it stops the space, or they are sent again"],
   ["src/kernel/live/Uploads.ts", "void catch", "the source of the upload", "dropped: the upload is over"],
   ["src/kernel/model/Fibers.ts", "fork fork runForkWith", "the scope of the kernel", "its observer gets the exit; `background` reports it"],
   ["src/kernel/space/DueSpaces.ts", "fork", "the kernel", "reported, and the space is opened again later"],

@@ -25,7 +25,11 @@ const all = [
   "test/archive/Content.test.ts",
   "test/archive/Copy.test.ts",
   "test/archive/Kills.test.ts",
+  "test/federation/Selection.test.ts",
   "test/plugins/Frame.test.ts",
+  "test/plugins/connection/Pipe.test.ts",
+  "test/plugins/connection/SocketChannel.test.ts",
+  "test/main/InboundSignals.test.ts",
   ...others
 ]
 

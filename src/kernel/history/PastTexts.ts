@@ -79,8 +79,10 @@ export class PastTexts {
     for (const { before, key } of cellsOf(entry)) {
       if (key > this.passed && !this.texts.has(key)) this.keep(key, before === undefined ? undefined : JSON.stringify(before))
     }
-    for (const hash of [...entry.content ?? [], ...entry.made ?? []]) this.unseen.add(hash)
     const name = formerNameIn(entry)
+    // Content that came with an import is that of earlier beats.
+    const captured = name === undefined ? entry.content ?? [] : []
+    for (const hash of [...captured, ...entry.made ?? []]) this.unseen.add(hash)
     if (name !== undefined) this.renamed.push({ beat: row.beat, name })
     this.undone = row.beat
   }

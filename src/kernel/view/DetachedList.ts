@@ -17,9 +17,6 @@ type State = Pick<LiveState, "clock" | "documents" | "ledgers" | "mode" | "state
 
 /**
  * The work that waits in a detached space.
- *
- * @category models
- * @since 0.2.0
  */
 export type DetachedWork = AnswerOf<typeof Control.detached>
 
