@@ -193,7 +193,7 @@ export const check = (
 ): Effect.Effect<Refusal | undefined, PersistenceError> =>
   Effect.gen(function*() {
     for (let from: number | undefined = 0; from !== undefined;) {
-      const pass = new DocumentCheck(hash, from)
+      const pass: DocumentCheck = new DocumentCheck(hash, from)
       const rows = store.scanJournal(store.anchor().beat + 1, Infinity)[Symbol.iterator]()
       for (let isLast = false; !isLast;) {
         const refused = yield* attempt(() => refusing(() => {
